@@ -17,7 +17,7 @@ ARG DEBIAN_DIGEST=sha256:88200866dfff7ea7f5cbcb6ec7c8a701889efe6fe859fe64d6990e4
 
 FROM swift:6.2-bookworm@${SWIFT_DIGEST} AS build
 RUN apt-get update \
-    && apt-get install -y --no-install-recommends libp11-kit-dev libseccomp-dev libsqlite3-dev libssl-dev pkg-config \
+    && apt-get install -y --no-install-recommends libp11-kit-dev libpq-dev libseccomp-dev libsqlite3-dev libssl-dev pkg-config \
     && rm -rf /var/lib/apt/lists/*
 WORKDIR /src
 COPY . .
@@ -26,7 +26,7 @@ RUN swift build --configuration release --product privyseal \
 
 FROM debian:12-slim@${DEBIAN_DIGEST}
 RUN apt-get update \
-    && apt-get install -y --no-install-recommends ca-certificates libp11-kit0 libseccomp2 libsqlite3-0 libssl3 libstdc++6 zlib1g \
+    && apt-get install -y --no-install-recommends ca-certificates libp11-kit0 libpq5 libseccomp2 libsqlite3-0 libssl3 libstdc++6 zlib1g \
     && rm -rf /var/lib/apt/lists/* \
     && useradd --system --uid 65532 --home-dir /var/lib/privyseal --shell /usr/sbin/nologin privyseal \
     && install -d --mode=0700 --owner=privyseal --group=privyseal /var/lib/privyseal

@@ -439,7 +439,10 @@ let package = Package(
             ]),
         tests(
             "GatewayConfigurationTests",
-            ["GatewayConfiguration", "P8", "PKCS11Token", "AWSKMS", "AdvancedCommerce", "SigningKit", crypto]),
+            [
+                "GatewayConfiguration", "P8", "PKCS11Token", "AWSKMS", "AdvancedCommerce", "SigningKit", "AuditKit",
+                crypto,
+            ]),
         tests("KeyDrillsTests", ["KeyDrills", "SigningKit", "StrictJSON", "JWS", "Encodings", crypto]),
     ]
 )

@@ -52,11 +52,15 @@ need_apples_source() {
 }
 
 # The packages that PrivySeal needs to build and run.
-platform_packages=(libp11-kit-dev softhsm2 libssl-dev libsqlite3-dev libseccomp-dev pkg-config openssl opensc)
+platform_packages=(libp11-kit-dev softhsm2 libssl-dev libsqlite3-dev libpq-dev libseccomp-dev pkg-config openssl
+    opensc)
 
 # Further packages for Tests/EndToEnd: a software TPM 2 with its resource manager, p11-kit's server, and NSS.
 token_packages=(swtpm tpm2-abrmd libtss2-tcti-swtpm0 libtss2-tcti-tabrmd0 libtpm2-pkcs11-1 libtpm2-pkcs11-tools tpm2-tools
     dbus p11-kit p11-kit-modules libnss3 libnss3-tools)
+
+# A PostgreSQL server, and a proxy that can be stopped.
+database_packages=(postgresql socat)
 
 # The compilers and interpreters of the clients in clients/, whose tests are in Tests/EndToEnd/clients.
 client_packages=(nodejs golang-go php-cli default-jdk-headless)

@@ -104,7 +104,8 @@ enum ImportRules {
         Target(
             "Sources/Programs", "privyseal",
             features + [
-                "P8", "PKCS11Token", "AWSKMS", "SQLiteAuditStore", "PostgreSQLAuditStore", "SigningKit", "KeyTransport", "AuditKit",
+                "P8", "PKCS11Token", "AWSKMS", "SQLiteAuditStore", "PostgreSQLAuditStore", "SigningKit", "KeyTransport",
+                "AuditKit",
                 "SignerProtocol", "SignerHost", "SignerClient",
                 "TransparencyLog", "StrictJSON", "Encodings", "AuditLog", "Signing", "WorkloadIdentities",
                 "KeyLifecycle",
@@ -115,7 +116,8 @@ enum ImportRules {
         Target(
             "Sources/Programs", "privyseal-bench",
             features + [
-                "P8", "PKCS11Token", "AWSKMS", "SQLiteAuditStore", "PostgreSQLAuditStore", "SigningKit", "AuditKit", "TransparencyLog",
+                "P8", "PKCS11Token", "AWSKMS", "SQLiteAuditStore", "PostgreSQLAuditStore", "SigningKit", "AuditKit",
+                "TransparencyLog",
                 "StrictJSON", "AuditLog", "Signing", "KeyLifecycle", "SignerClient", "GatewayConfiguration",
                 "GatewayHTTP", "CLibCrypto", "CP11Kit",
             ]),

@@ -1,3 +1,4 @@
+import AuditKit
 import GatewayConfiguration
 import SigningKit
 import Testing
@@ -10,7 +11,7 @@ struct AuditTests {
         let audit = try #require(configuration.audit)
         #expect(!configuration.isAuditOff)
         #expect(configuration.warnings == [])
-        #expect(audit.database.path == "/var/lib/privyseal/audit.db")
+        #expect(audit.database.file?.path == "/var/lib/privyseal/audit.db")
         #expect(audit.database.origin.description == "gateway.yaml:33: audit.database")
         #expect(audit.key.path == "/etc/privyseal/audit.key")
         #expect(audit.origin == "example.com/privyseal/shop-1")
@@ -33,7 +34,7 @@ struct AuditTests {
         "only the database is required, and key and checkpoints default to its directory", arguments: ["", "sqlite:"])
     func defaults(_ scheme: String) throws {
         let audit = try #require(try read("{database: \"\(scheme)/a/b.db\"}").audit)
-        #expect(audit.database.path == "/a/b.db")
+        #expect(audit.database.file?.path == "/a/b.db")
         #expect(audit.key.path == "/a/b.db.key")
         #expect(audit.key.origin.description == "gateway.yaml:1: audit.key")
         #expect(audit.origin == nil)
@@ -46,6 +47,19 @@ struct AuditTests {
         #expect(audit.checkpoints.endpoint == nil)
         #expect(audit.checkpoints.tokenFile == nil)
         #expect(audit.checkpoints.cosigner == nil)
+    }
+
+    @Test("with a database on a server, the names of other files begin with the key's")
+    func server() throws {
+        let url = "postgresql://me@db1,db2/audit?sslmode=verify-full"
+        let audit = try #require(try read("{database: \"\(url)\", key: /v/audit.key}").audit)
+        #expect(audit.database.text == url)
+        #expect(audit.database.file == nil)
+        #expect(audit.durability == .replicated)
+        #expect(audit.passwordSource == nil)
+        #expect(audit.checkpoints.file.path == "/v/audit.checkpoints")
+        #expect(audit.databaseFiles == [])
+        #expect(try read("{database: \"\(url)\", key: /v/audit.key}").drillDirectory == "/v/drills")
     }
 
     @Test("off and false disable the audit log", arguments: ["off", "false", "\"off\""])
@@ -105,6 +119,14 @@ struct AuditTests {
         "audit: must be off, or a mapping with the database, as in {database: /var/lib/privyseal/audit.db}."
     private static let noPath =
         "audit.database: must be the absolute path of a file, such as /var/lib/privyseal/audit.db."
+    private static let noURL =
+        "audit.database: must be the URL of a database, such as "
+        + "postgresql://privyseal@db.example.com/privyseal?sslmode=verify-full&sslrootcert=/etc/privyseal/db.pem."
+    private static let withPassword =
+        "audit.database: holds a password, or names a file with one; remove it, and give audit.passwordSource."
+    private static let noKey =
+        "audit.key: is missing; give the absolute path of the log's private key on this machine, such as "
+        + "/var/lib/privyseal/audit.db.key."
     private static let keptByLog = "is a file of the audit log itself; give another path."
     private static let noOrigin =
         "audit.origin: must be 1 to 128 visible ASCII characters without spaces and plus signs, such as "
@@ -122,7 +144,31 @@ struct AuditTests {
             ("{}", "audit.database: is missing; " + missing), ("{key: /k}", "audit.database: is missing; " + missing),
             ("{database: audit.db}", noPath), ("{database: \"sqlite:audit.db\"}", noPath),
             ("{database: \"sqlite:\"}", noPath), ("{database: /var/lib/}", noPath),
-            ("{database: \"postgresql://me:sesame4711@db/audit\"}", noPath),
+            ("{database: \"postgresql://me:sesame4711@db/audit\"}", withPassword),
+            ("{database: \"postgresql://db/audit?sslpassword=sesame4711\"}", withPassword),
+            ("{database: \"postgresql://db/audit?passfile=/p\"}", withPassword),
+            ("{database: \"postgres://db/audit\"}", noURL), ("{database: \"postgresql://db/a b\"}", noURL),
+            ("{database: \"postgresql://db/audit\"}", noKey),
+            (
+                "{database: \"postgresql://db/audit\", key: /k, passwordSource: sesame4711}",
+                "audit.passwordSource: must be file:/absolute/path or credential:NAME, not the password itself."
+            ),
+            (
+                "{database: \"postgresql://db/audit\", key: /k, durability: two}",
+                "audit.durability: is \"two\", which is not known; the choices are replicated, oneServer."
+            ),
+            (
+                "{database: \"postgresql://db/audit\", key: /k, reserve: 5}",
+                "audit.reserve: has no effect, because the database's disk is the server's; remove it."
+            ),
+            (
+                "{database: /d, passwordSource: \"file:/p\"}",
+                "audit.passwordSource: has no effect on an SQLite database; remove it."
+            ),
+            (
+                "{database: /d, durability: oneServer}",
+                "audit.durability: has no effect on an SQLite database; remove it."
+            ),
             (
                 "{database: /d, key: k}",
                 "audit.key: must be the absolute path of a file, such as /var/lib/privyseal/audit.db.key."
@@ -144,8 +190,8 @@ struct AuditTests {
             ("{database: /d, reserve: 1048577}", "audit.reserve: is 1048577; it must be from 1 to 1048576."),
             (
                 "{database: /d, databse: /e}",
-                "audit.databse: is not a known key; did you mean database? The keys are database, key, origin, "
-                    + "writeTimeout, reserve, checkpoints."
+                "audit.databse: is not a known key; did you mean database? The keys are database, passwordSource, "
+                    + "durability, key, origin, writeTimeout, reserve, checkpoints."
             ),
             (
                 "{database: /d, checkpoints: {intervall: 60}}",

@@ -1,6 +1,7 @@
 import AuditKit
 import AuditKitTesting
 import Foundation
+import PostgreSQL
 import PostgreSQLTesting
 import Testing
 
@@ -97,8 +98,9 @@ struct DurabilityTests {
         // The server applies it within moments; a new connection shows when.
         let shown = value.filter { $0 != "'" }
         for _ in 0..<200 {
-            let isSet = try? server.execute("DO $$ BEGIN ASSERT current_setting('\(name)') = '\(shown)'; END $$")
-            if isSet != nil { return }
+            if (try? server.execute("DO $$ BEGIN ASSERT current_setting('\(name)') = '\(shown)'; END $$")) != nil {
+                return
+            }
             usleep(20_000)
         }
         throw PostgreSQLTestError("\(name) was not applied")

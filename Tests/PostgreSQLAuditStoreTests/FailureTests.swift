@@ -155,7 +155,8 @@ struct FailureTests {
         try await withThrowingTaskGroup { group in
             for number in 0..<4 {
                 group.addTask {
-                    try PostgreSQLAuditStore.create(at: location, identity: AuditIdentity(origin: "example.com/\(number)"))
+                    try PostgreSQLAuditStore.create(
+                        at: location, identity: AuditIdentity(origin: "example.com/\(number)"))
                 }
             }
             try await group.waitForAll()

@@ -1,5 +1,6 @@
 import AuditKit
 import AuditKitTesting
+import PostgreSQL
 import Testing
 
 @testable import PostgreSQLAuditStore

@@ -195,7 +195,8 @@ struct FailureTests {
     func otherLog() throws {
         let store = try log.open()
         try store.append("a")
-        try SQLiteAuditStore.create(at: AuditLocation(log.directory + "/other.db"), identity: AuditIdentity(origin: "other"))
+        try SQLiteAuditStore.create(
+            at: AuditLocation(log.directory + "/other.db"), identity: AuditIdentity(origin: "other"))
         try log.move("audit.db", "away.db")
         try log.move("audit.db-wal", "away.db-wal")
         try log.remove("audit.db-shm")
@@ -216,7 +217,9 @@ struct FailureTests {
         try store.append("a")
         chmod(log.path, 0o400)
         expect(.readOnly) { () throws(AuditStoreError) in try store.append("b") }
-        expect(.readOnly) { () throws(AuditStoreError) in try SQLiteAuditStore.open(at: AuditLocation(log.path), as: .gateway, timeout: .zero) }
+        expect(.readOnly) { () throws(AuditStoreError) in
+            try SQLiteAuditStore.open(at: AuditLocation(log.path), as: .gateway, timeout: .zero)
+        }
         chmod(log.path, 0o600)
         try store.append("b")
         #expect(try log.read().bodies() == ["a", "b"])
@@ -257,7 +260,9 @@ struct FailureTests {
     func foreignSchema() throws {
         try log.tamper(
             "CREATE TRIGGER forge AFTER INSERT ON entry BEGIN INSERT INTO segment VALUES (NEW.idx, x''); END")
-        expect(.damaged) { () throws(AuditStoreError) in try SQLiteAuditStore.open(at: AuditLocation(log.path), as: .gateway, timeout: .zero) }
+        expect(.damaged) { () throws(AuditStoreError) in
+            try SQLiteAuditStore.open(at: AuditLocation(log.path), as: .gateway, timeout: .zero)
+        }
     }
 
     @Test(

@@ -190,7 +190,8 @@ struct ReaderTests {
         let store = try log.open()
         try store.append((0..<5000).map { _ in Array("entry".utf8) })
         store.close()
-        try SQLiteAuditStore.create(at: AuditLocation(log.directory + "/other.db"), identity: AuditIdentity(origin: "other"))
+        try SQLiteAuditStore.create(
+            at: AuditLocation(log.directory + "/other.db"), identity: AuditIdentity(origin: "other"))
         var seen = 0
         let reader = try log.read()
         expect(.replaced) { () throws(AuditStoreError) in

@@ -49,7 +49,9 @@ struct StoreTests {
             expect(.unfit) { () throws(AuditStoreError) in
                 try SQLiteAuditStore.open(at: AuditLocation(log.directory + "/" + name), as: .gateway, timeout: .zero)
             }
-            expect(.unfit) { () throws(AuditStoreError) in try SQLiteAuditStore.read(at: AuditLocation(log.directory + "/" + name)) }
+            expect(.unfit) { () throws(AuditStoreError) in
+                try SQLiteAuditStore.read(at: AuditLocation(log.directory + "/" + name))
+            }
         }
         #expect(log.files == ["audit.db", "text", "empty"])
     }

@@ -51,7 +51,7 @@ struct DatabaseLocation: Sendable {
         case readOnly
     }
 
-    /// - Throws: `.unfit` for errors that only the operator can repair, such as a refused password.
+    /// - Throws: `.failed` if there is no connection. libpq does not say whether that may pass.
     func connect(for access: Access) throws(AuditStoreError) -> Connection {
         var parameters: [(keyword: String, value: String)] = [
             ("fallback_application_name", "privyseal"), ("connect_timeout", "5"),
@@ -101,8 +101,6 @@ struct DatabaseLocation: Sendable {
         let code = error.code ?? ""
         func sentence(_ text: String) -> String { "\(text): \(error)." }
         switch code {
-        case "28000", "28P01": return .unfit(sentence("The database \(name) refuses the user or the password"))
-        case "3D000": return .unfit(sentence("There is no database \(name)"))
         case "42501": return .readOnly(sentence("The user may not write the audit log in \(name)"))
         case "25006": return .readOnly(sentence("The database \(name) is read-only"))
         case "55P03": return .busy(sentence("Another process has locked the audit log in \(name)"))

@@ -42,25 +42,26 @@ final class LogDatabase {
     static func logs(
         in connection: Connection, at location: DatabaseLocation
     ) throws(AuditStoreError) -> [(number: Int, identity: AuditIdentity)] {
+        let version = try location.mappingErrors { () throws(PostgreSQLError) in
+            try LogSchema.version(in: connection)
+        }
+        guard let version else { return [] }
+        guard version == LogSchema.version else {
+            throw .unfit(
+                "The audit logs in \(location.name) have version \(version) of the store; this program supports "
+                    + "\(LogSchema.version).")
+        }
+        var logs: [(number: Int, identity: AuditIdentity)] = []
         try location.mappingErrors { () throws(PostgreSQLError) in
-            guard let version = try LogSchema.version(in: connection) else { return .success([]) }
-            guard version == LogSchema.version else {
-                return .failure(
-                    .unfit(
-                        "The audit logs in \(location.name) have version \(version) of the store; this program "
-                            + "supports \(LogSchema.version)."))
-            }
-            var logs: [(number: Int, identity: AuditIdentity)] = []
-            try connection.visit(
+            _ = try connection.visit(
                 "SELECT id, origin, format FROM privyseal.log WHERE $1 = '' OR origin = $1 ORDER BY origin LIMIT 100",
                 [.text(location.origin ?? "")]
             ) { row in
-                let identity = AuditIdentity(origin: row.text(1), formatVersion: row.integer(2))
-                logs.append((row.integer(0), identity))
+                logs.append((row.integer(0), AuditIdentity(origin: row.text(1), formatVersion: row.integer(2))))
                 return true
             }
-            return .success(logs)
-        }.get()
+        }
+        return logs
     }
 
     // MARK: Statements
@@ -99,7 +100,8 @@ final class LogDatabase {
             ORDER BY idx \(isLatestFirst ? "DESC" : "ASC") LIMIT $4
             """
         let entries = try all(
-            sql, .integer(log), .integer(range.lowerBound), .integer(range.upperBound), .integer(limit), read: Self.entry)
+            sql, .integer(log), .integer(range.lowerBound), .integer(range.upperBound), .integer(limit),
+            read: Self.entry)
         var rest = range
         for entry in entries {
             guard rest.contains(entry.index) else {
@@ -192,7 +194,8 @@ final class LogDatabase {
 
     func registers() throws(AuditStoreError) -> [AuditRegister] {
         let registers = try all(
-            #"SELECT name, value, entry FROM privyseal.register WHERE log = $1 ORDER BY name COLLATE "C""#, .integer(log)
+            #"SELECT name, value, entry FROM privyseal.register WHERE log = $1 ORDER BY name COLLATE "C""#,
+            .integer(log)
         ) { AuditRegister(name: $0.text(0), value: $0.bytes(1), entry: $0.integer(2)) }
         for register in registers where !(0..<Int.max).contains(register.entry) {
             throw .damaged(
@@ -200,12 +203,29 @@ final class LogDatabase {
         }
         return registers
     }
+}
 
-    /// Faults of the store itself, as sentences.
+extension LogDatabase {
+    /// Faults of the store itself, as sentences. Damage that stops a check is a fault, too.
     func faults() throws(AuditStoreError) -> [String] {
-        var sentences = try location.mappingErrors { () throws(PostgreSQLError) in
-            try LogSchema.differences(in: connection)
+        let checks: [() throws(AuditStoreError) -> [String]] = [schemaFaults, bookkeepingFaults]
+        var sentences: [String] = []
+        for check in checks {
+            do throws(AuditStoreError) {
+                sentences += try check()
+            } catch .damaged(let sentence) {
+                sentences.append(sentence)
+            }
         }
+        return sentences
+    }
+
+    func schemaFaults() throws(AuditStoreError) -> [String] {
+        try location.mappingErrors { () throws(PostgreSQLError) in try LogSchema.differences(in: connection) }
+    }
+
+    private func bookkeepingFaults() throws(AuditStoreError) -> [String] {
+        var sentences: [String] = []
         let (first, roots) = (try firstSegment(), try segmentRoots())
         if first > roots.count {
             sentences.append("\(first) segments were dropped, but only \(roots.count) were closed.")

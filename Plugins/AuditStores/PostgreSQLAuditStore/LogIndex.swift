@@ -160,7 +160,9 @@ struct LogIndexing {
             """)
         guard dropped > 0 else { return }
         try transaction(in: database) { () throws(AuditStoreError) in
-            for (table, column) in [("index_value", "segment"), ("index_tally", "segment"), ("index_segment", "number")] {
+            for (table, column) in [
+                ("index_value", "segment"), ("index_tally", "segment"), ("index_segment", "number"),
+            ] {
                 try database.run(
                     """
                     DELETE FROM privyseal.\(table) WHERE log = $1

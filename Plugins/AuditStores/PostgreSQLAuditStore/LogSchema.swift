@@ -7,7 +7,10 @@ enum LogSchema {
 
     /// In this order. The triggers stop accidental changes of entries, segments and checkpoints. The Merkle tree reveals
     /// deliberate changes.
-    static let statements = ["CREATE SCHEMA privyseal"] + tables.map(\.statement) + ["CREATE INDEX index_tally_segment ON privyseal.index_tally (log, segment)"] + functions
+    static let statements =
+        ["CREATE SCHEMA privyseal"] + tables.map(\.statement) + [
+            "CREATE INDEX index_tally_segment ON privyseal.index_tally (log, segment)"
+        ] + functions
         + triggers.map(\.statement)
 
     struct Table {
@@ -191,7 +194,7 @@ extension LogSchema {
         try read(
             "trigger",
             """
-            SELECT t.tgname::text, c.relname || ' ' || p.proname || ' ' || t.tgtype || ' ' || t.tgenabled
+            SELECT t.tgname::text, concat_ws(' ', c.relname, p.proname, t.tgtype, t.tgenabled)
             FROM pg_trigger t JOIN pg_class c ON c.oid = t.tgrelid JOIN pg_proc p ON p.oid = t.tgfoid
             WHERE c.relnamespace = 'privyseal'::regnamespace AND NOT t.tgisinternal
             """)

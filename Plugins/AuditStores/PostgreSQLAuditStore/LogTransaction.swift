@@ -87,7 +87,8 @@ final class LogTransaction: AuditTransaction {
     func close(segment: Int, root: [UInt8]) throws(AuditStoreError) {
         let database = try database()
         try database.run(
-            "INSERT INTO privyseal.segment VALUES ($1, $2, $3)", .integer(database.log), .integer(segment), .bytes(root))
+            "INSERT INTO privyseal.segment VALUES ($1, $2, $3)", .integer(database.log), .integer(segment), .bytes(root)
+        )
     }
 
     func setHead(_ head: SignedTreeHead) throws(AuditStoreError) {

@@ -19,16 +19,17 @@ final class LogWriter {
         try location.mappingErrors { () throws(PostgreSQLError) in
             try ServerDurability.require(in: database.connection)
         }
-        let differences = try location.mappingErrors { () throws(PostgreSQLError) in
-            try LogSchema.differences(in: database.connection)
-        }
-        if let first = differences.first {
+        if let first = try database.schemaFaults().first {
             throw .damaged("The audit log in \(location.name) has a changed schema. \(first)")
         }
         if let weakness = try Self.durability(of: database).weakness(for: location.durability) {
             throw .unfit("The database \(location.name) may lose entries: \(weakness)")
         }
-        self.epoch = try epoch ?? (role == .gateway ? Self.claim(database) : nil)
+        if epoch == nil, role == .gateway {
+            self.epoch = try Self.claim(database)
+        } else {
+            self.epoch = epoch
+        }
     }
 
     private static func durability(of database: LogDatabase) throws(AuditStoreError) -> ServerDurability {

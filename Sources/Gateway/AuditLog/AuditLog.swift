@@ -30,13 +30,15 @@ public final class AuditLog: Service {
     /// - Parameters:
     ///   - signer: signs with the key of the log.
     ///   - known: checkpoints that this log published before, from any source.
+    ///   - continuesMovedLog: whether the log may end with an entry `moved`, which then gets a successor.
     ///   - publisher: sends checkpoints out; nil for a process that signs once and leaves this to the next process.
     ///   - uptime: the monotonic clock; nil for `ContinuousClock`.
     ///   - loading: gets the registers and the time each time the store is opened, before the first write.
     ///   - opening: opens the store. The writer thread calls it again until it succeeds.
     public init(
         signer: NoteSigner, settings: AuditSettings = AuditSettings(), known: [SignedTreeHead] = [],
-        publisher: CheckpointPublisher? = nil, now: @escaping @Sendable () -> Timestamp = Timestamp.now,
+        continuesMovedLog: Bool = false, publisher: CheckpointPublisher? = nil,
+        now: @escaping @Sendable () -> Timestamp = Timestamp.now,
         uptime: (@Sendable () -> Duration)? = nil, loading: @escaping RegisterLoading = { _, _ in },
         opening: @escaping @Sendable () throws(AuditStoreError) -> any AuditStore
     ) {
@@ -49,9 +51,9 @@ public final class AuditLog: Service {
         }
         users = UserHash(secret: signer.derivedKey(for: UserHash.purpose))
         writer = AuditWriter(
-            queue: queue, signer: AuditSigner(signer: signer), known: known, storeHandle: storeHandle, clock: clock,
-            now: now,
-            opening: opening, loading: loading)
+            queue: queue, signer: AuditSigner(signer: signer), known: known,
+            continuesMovedLog: continuesMovedLog, storeHandle: storeHandle, clock: clock, now: now, opening: opening,
+            loading: loading)
         timeoutMonitor = WriteTimeoutMonitor(queue: queue, limit: settings.writeTimeout)
         maintenance = MaintenanceThreads(storeHandle, queue, reserve: settings.reserve)
     }
@@ -66,12 +68,9 @@ public final class AuditLog: Service {
             appender = try writer.open()
             queue.succeed(nil, hadTransaction: true)
         } catch {
-            switch error {
-            case .missing, .replaced, .fenced, .damaged, .unfit, .closed: throw error
-            case .full, .readOnly, .busy, .failed:
-                logger.critical("Nothing is signed: the audit log cannot be opened. \(error)")
-                queue.fail(.unavailable(error.description), keeping: [])
-            }
+            guard error.mayPass else { throw error }
+            logger.critical("Nothing is signed: the audit log cannot be opened. \(error)")
+            queue.fail(.unavailable(error.description), keeping: [])
         }
         timeoutMonitor.start()
         writer.start(with: appender) { [ended] in ended.signal() }

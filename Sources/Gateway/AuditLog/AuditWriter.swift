@@ -14,6 +14,8 @@ struct AuditWriter: Sendable {
     let signer: AuditSigner
     /// Checkpoints that this log published before. The store must hold all entries that they cover.
     let known: [SignedTreeHead]
+    /// Whether the log may end with an entry `moved`.
+    let continuesMovedLog: Bool
     let storeHandle: StoreHandle
     let clock: ClockMonitor
     let now: @Sendable () -> Timestamp
@@ -46,7 +48,8 @@ struct AuditWriter: Sendable {
     }
 
     func open() throws(AuditStoreError) -> LogAppender {
-        let appender = try LogAppender(try opening(), signer: signer, known: known)
+        let appender = try LogAppender(
+            try opening(), signer: signer, known: known, continuesMovedLog: continuesMovedLog)
         storeHandle.store = appender.store
         storeHandle.entryCount = appender.tree.size
         storeHandle.registers = appender.registers

@@ -20,20 +20,29 @@ struct LogAppender {
 
     /// Builds the tree from the store, and compares it with the largest known checkpoint: the store must hold all
     /// entries that the log has published.
-    init(_ store: any AuditStore, signer: AuditSigner, known: [SignedTreeHead]) throws(AuditStoreError) {
+    ///
+    /// - Parameter continuesMovedLog: whether the log may end with an entry `moved`.
+    init(
+        _ store: any AuditStore, signer: AuditSigner, known: [SignedTreeHead], continuesMovedLog: Bool = false
+    ) throws(AuditStoreError) {
         self.store = store
         self.signer = signer
         var tree = LogTree()
-        let (registers, lastTime) = try store.write { transaction throws(AuditStoreError) in
+        let (registers, last) = try store.write { transaction throws(AuditStoreError) in
             let opening = LogAppenderOpening(
                 transaction: transaction, signer: signer, origin: store.identity.origin)
             try opening.build(&tree, known: known)
             let last = tree.size > 0 ? try transaction.entry(at: tree.size - 1) : nil
-            return (try opening.registers(), last.flatMap { EntryFields($0.body)?.time })
+            return (try opening.registers(), last.flatMap { EntryFields($0.body) })
+        }
+        if let last, last.kind == "moved", !continuesMovedLog {
+            throw .replaced(
+                "The log was moved to \(last.text("to") ?? "another database"). Use that database: no entry follows here."
+            )
         }
         self.tree = tree
         self.registers = registers
-        self.lastTime = lastTime
+        lastTime = last?.time
         seal = RegistersLine.line(over: registers.values)
     }
 

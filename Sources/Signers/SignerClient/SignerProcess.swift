@@ -168,11 +168,12 @@ final class SignerProcess: Sendable {
     /// Why the process has ended, for an error of a call to it; nil while it runs.
     func reasonOfEnd() async -> KeyError? { connection.isOpen ? nil : .unavailable(await end.reason()) }
 
-    /// Lets the signatures in progress finish, closes the backends, and ends the process.
+    /// Lets the signatures in progress finish, closes the backends, ends the process, and waits for its end.
     func drain(within timeout: Duration) async {
         state.withLock { $0.isDraining = true }
         for backend in state.withLock({ $0.backends }) { await close(backend: backend, within: timeout) }
         connection.end(.closed)
+        _ = await end.reason()
     }
 }
 

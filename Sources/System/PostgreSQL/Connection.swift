@@ -60,7 +60,7 @@ public final class Connection {
         let lengths = encoded.map { Int32(clamping: $0?.count ?? 0) }
         let formats = [Int32](repeating: 1, count: values.count)
         // One buffer for all values, so that their addresses stay valid together.
-        let buffer = encoded.flatMap { $0 ?? [] } + [0]
+        let buffer = encoded.compactMap(\.self).flatMap(\.self) + [0]
         let isSent = buffer.withUnsafeBytes { bytes in
             var offset = 0
             let addresses = encoded.map { value -> UnsafePointer<CChar>? in

@@ -4,7 +4,7 @@ import CLibPQ
 public struct PostgreSQLError: Error, Hashable, Sendable {
     /// Five characters (PostgreSQL documentation, appendix A). Nil if the error is not from the server.
     public let code: String?
-    /// One line, without the values of parameters.
+    /// One line.
     public let message: String
 
     public init(code: String? = nil, _ message: String) {
@@ -20,10 +20,12 @@ public struct PostgreSQLError: Error, Hashable, Sendable {
             field(privyseal_pg_message) ?? PQresultErrorMessage(result).map { String(cString: $0) } ?? "")
     }
 
-    /// The first line, because libpq and servers add hints and line ends.
+    /// libpq ends its messages with a line end, and has a line for each server that it tried.
     private static func line(_ text: String) -> String {
-        let line = text.split(whereSeparator: \.isNewline).first.map(String.init) ?? "unknown error"
-        return String(line.prefix(500).filter { !$0.unicodeScalars.contains { $0.properties.generalCategory == .control } })
+        let lines = text.split(whereSeparator: \.isNewline).map { $0.trimmingPrefix { $0.isWhitespace } }
+        let line = lines.isEmpty ? "unknown error" : lines.joined(separator: "; ")
+        return String(
+            line.prefix(1000).filter { !$0.unicodeScalars.contains { $0.properties.generalCategory == .control } })
     }
 
     /// Whether the connection has no transaction any more, so that a commit may or may not have happened.

@@ -1,5 +1,5 @@
 package import AuditKit
-package import Testing
+import Testing
 
 /// The contract of every audit store, independent of where it keeps entries. A store's tests give each check an empty
 /// log:

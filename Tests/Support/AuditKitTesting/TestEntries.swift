@@ -26,7 +26,9 @@ extension AuditStore {
 }
 
 package enum TestRoot {
-    package static func of(_ segment: Int) -> [UInt8] { [UInt8](repeating: UInt8(truncatingIfNeeded: segment + 1), count: 32) }
+    package static func of(_ segment: Int) -> [UInt8] {
+        [UInt8](repeating: UInt8(truncatingIfNeeded: segment + 1), count: 32)
+    }
 }
 
 extension AuditReader {

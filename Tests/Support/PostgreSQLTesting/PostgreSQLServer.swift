@@ -41,7 +41,11 @@ package final class PostgreSQLServer: Sendable {
                 """,
             ])
         let pipe = Pipe()
+        // No process of the server may hold the other end, or the output of the tests.
+        _ = fcntl(pipe.fileHandleForWriting.fileDescriptor, F_SETFD, FD_CLOEXEC)
         process.standardInput = pipe
+        process.standardOutput = FileHandle.nullDevice
+        process.standardError = FileHandle.nullDevice
         try process.run()
         standardInput.withLock { $0 = pipe }
         // pg_ctl waits for the server.

@@ -13,7 +13,7 @@ public struct AuditEvent: Sendable {
 
     public static let kinds = [
         "signature", "refusal", "refusals", "start", "stop", "reload", "client", "key", "token", "life", "report",
-        "verification", "archive", "outage", "clock", "idle", "handout",
+        "verification", "archive", "moved", "continued", "outage", "clock", "idle", "handout",
     ]
 }
 
@@ -192,6 +192,18 @@ extension AuditEvent {
     /// Entries `from` up to, but not including, `to` were archived and removed from the store.
     public static func archive(from: Int, to: Int, actor: String) -> AuditEvent {
         AuditEvent("archive", ["actor": actor, "from": from, "to": to])
+    }
+
+    /// The actor moved the log to another database. Nothing follows this entry here.
+    ///
+    /// - Parameter to: the database without parameters. It holds all entries, this one included.
+    public static func moved(to: String, actor: String) -> AuditEvent {
+        AuditEvent("moved", ["actor": actor, "to": to])
+    }
+
+    /// The log continues in this database, after its entry `moved`.
+    public static func continued(from: String, actor: String) -> AuditEvent {
+        AuditEvent("continued", ["actor": actor, "from": from])
     }
 
     /// The log could not be written for a time. The gateway refused `refused` requests because of that. It dropped

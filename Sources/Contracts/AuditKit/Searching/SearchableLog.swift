@@ -1,3 +1,5 @@
+import SigningKit
+
 /// What a search reads from a log.
 package protocol SearchableLog {
     func head() throws(AuditStoreError) -> SignedTreeHead?

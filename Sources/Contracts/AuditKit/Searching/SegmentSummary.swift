@@ -1,3 +1,5 @@
+import SigningKit
+
 /// The content of a search index for one segment.
 package struct SegmentSummary {
     /// Milliseconds since the start of 1970; `earliest` is after `latest` if no entry has a time.

@@ -246,11 +246,22 @@ public enum AuditStoreError: Error, Hashable, Sendable {
     case closed
 }
 
+extension AuditStoreError {
+    /// Whether another attempt may succeed without a person.
+    public var mayPass: Bool {
+        switch self {
+        case .full, .readOnly, .busy, .failed: true
+        case .missing, .replaced, .fenced, .damaged, .unfit, .closed: false
+        }
+    }
+}
+
 extension AuditStoreError: CustomStringConvertible {
     public var description: String {
         switch self {
         case .missing(let sentence), .full(let sentence), .readOnly(let sentence), .busy(let sentence),
-            .replaced(let sentence), .fenced(let sentence), .damaged(let sentence), .unfit(let sentence), .failed(let sentence):
+            .replaced(let sentence), .fenced(let sentence), .damaged(let sentence), .unfit(let sentence),
+            .failed(let sentence):
             sentence
         case .closed: "The audit log has been closed."
         }

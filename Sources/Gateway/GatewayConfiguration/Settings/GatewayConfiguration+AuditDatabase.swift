@@ -36,9 +36,11 @@ extension SettingKind<GatewayConfiguration.AuditDatabase> {
     /// The store parses the URL. This finds what must not be in the configuration; no message repeats the text.
     private static func checkURL(_ url: String) throws(InvalidValue) {
         try require(
-            url.hasPrefix("postgresql://") && url.utf8.allSatisfy { (0x21...0x7E).contains($0) } && url.utf8.count <= 2048,
+            url.hasPrefix("postgresql://") && url.utf8.allSatisfy { (0x21...0x7E).contains($0) }
+                && url.utf8.count <= 2048,
             "must be the URL of a database, such as "
-                + "postgresql://privyseal@db.example.com/privyseal?sslmode=verify-full&sslrootcert=/etc/privyseal/db.pem")
+                + "postgresql://privyseal@db.example.com/privyseal?sslmode=verify-full&sslrootcert=/etc/privyseal/db.pem"
+        )
         let authority = url.dropFirst("postgresql://".count).prefix { $0 != "/" && $0 != "?" }
         let hasPassword = authority.lastIndex(of: "@").map { authority[..<$0].contains(":") } ?? false
         let names = url.split(separator: "?", maxSplits: 1).dropFirst().flatMap { $0.split(separator: "&") }

@@ -67,6 +67,8 @@ struct AuditComposition {
         let location = audit.location(of: origin)
         let hasStore: Bool
         do { hasStore = try location.store.exists(at: location) } catch {
+            // A log with a key was made before. Its database may come back while the gateway runs.
+            if let existing, error.mayPass { return existing }
             throw refusal("cannot check whether the audit log \(name) exists. \(error)")
         }
         guard existing != nil || !hasStore else {

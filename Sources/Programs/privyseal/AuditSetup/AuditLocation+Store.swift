@@ -1,6 +1,8 @@
 import AuditKit
 import GatewayConfiguration
 import Signing
+import SigningKit
+import TransparencyLog
 
 extension AuditLocation {
     /// The store of the location: the one with its scheme, or SQLite for a path.

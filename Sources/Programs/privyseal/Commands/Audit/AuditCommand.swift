@@ -6,7 +6,7 @@ struct AuditCommand: AsyncParsableCommand {
         abstract: "Read the audit log, and prove that it is unchanged.",
         discussion: """
             The commands read the configured log or a copy of it. They need the database and public keys, but neither \
-            the gateway nor a private key (only archive --drop writes to the log, and needs its key).
+            the gateway nor a private key. Only archive --drop and migrate write to the log, and need its key.
 
               privyseal audit tail --follow --config gateway.yaml
               privyseal audit search --client shop --since 24h --config gateway.yaml
@@ -15,6 +15,7 @@ struct AuditCommand: AsyncParsableCommand {
                 --checkpoints from-witness
               privyseal audit prove 41234 --config gateway.yaml --out proof
               privyseal audit check-proof proof --key audit.db.key.pub
+              privyseal audit migrate --from audit.db --config gateway.yaml
 
             docs/audit.md says what the log guarantees and what it does not.
 
@@ -27,6 +28,6 @@ struct AuditCommand: AsyncParsableCommand {
         subcommands: [
             Tail.self, Search.self, Show.self, Verify.self, Prove.self, CheckProof.self, ShowCheckpoint.self,
             Export.self,
-            Stats.self, Archive.self, Keys.self,
+            Stats.self, Archive.self, Migrate.self, Keys.self,
         ])
 }

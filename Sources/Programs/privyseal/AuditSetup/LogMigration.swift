@@ -1,0 +1,117 @@
+import AuditKit
+import AuditLog
+import Signing
+import TransparencyLog
+
+/// Copies a log to another database. The log keeps its name, key, entries, checkpoints and registers.
+///
+/// It can be interrupted and repeated: each step finds out whether it was done.
+struct LogMigration {
+    let source: AuditLocation
+    /// With the origin of the log.
+    let target: AuditLocation
+    /// Of the log.
+    let signer: NoteSigner
+    let externals: [ExternalCheckpoints]
+
+    private static let timeout = Duration.seconds(30)
+
+    /// - Returns: the number of entries that were copied.
+    /// - Throws: `CommandError`, or an error of a store.
+    func run() async throws -> Int {
+        try requireRoom()
+        try verify(source, "the log in \(source.place)")
+        if try !isEnd("moved", of: source) {
+            try await record(.moved(to: target.place, actor: Client.operator.name), in: source)
+        }
+        let size = try copy()
+        try verify(target, "the copy in \(target.place)")
+        try await record(
+            .continued(from: source.place, actor: Client.operator.name), in: target, continuesMovedLog: true)
+        return size
+    }
+
+    /// The target may hold the same entries, from an earlier run, and no others.
+    private func requireRoom() throws {
+        guard try target.store.exists(at: target) else { return }
+        let (copied, head) = (try target.read().head(), try source.read().head())
+        guard copied == nil || copied == head else {
+            throw CommandError(
+                "\(target.place) already holds \(copied?.size ?? 0) entries of \(signer.name). If the log was moved "
+                    + "before, use it there; to move it again, begin with an empty database.")
+        }
+    }
+
+    private func verify(_ location: AuditLocation, _ what: String) throws {
+        let reader = try location.read()
+        defer { reader.close() }
+        guard reader.identity.origin == signer.name else {
+            throw CommandError("\(location.place) is the log of \(reader.identity.origin), not of \(signer.name).")
+        }
+        let report = try AuditVerifier([signer.verifier], externals: externals, faultLimit: 1).verify(reader)
+        if let fault = report.faults.first {
+            throw CommandError("Nothing is moved, because \(what) is not intact. \(fault)")
+        }
+    }
+
+    private func isEnd(_ kind: String, of location: AuditLocation) throws -> Bool {
+        let reader = try location.read()
+        defer { reader.close() }
+        guard let head = try reader.head(), let last = try reader.entry(at: head.size - 1) else { return false }
+        return EntryFields(last.body)?.kind == kind
+    }
+
+    private func record(_ event: AuditEvent, in location: AuditLocation, continuesMovedLog: Bool = false) async throws {
+        let log = AuditLog(signer: signer, continuesMovedLog: continuesMovedLog) { () throws(AuditStoreError) in
+            try location.open(as: .command, timeout: Self.timeout)
+        }
+        try log.open()
+        try await finally(log.close) { try await log.record(event) }
+    }
+
+    // MARK: Copy
+
+    /// Copies everything in one transaction, unless an earlier run has done that.
+    private func copy() throws -> Int {
+        let reader = try source.read()
+        defer { reader.close() }
+        guard let head = try reader.head() else { throw CommandError("The log in \(source.place) has no entry.") }
+        if try !target.store.exists(at: target) {
+            try target.store.create(at: target, identity: reader.identity)
+        }
+        let store = try target.open(as: .command, timeout: Self.timeout)
+        defer { store.close() }
+        try store.write { (transaction) throws(AuditStoreError) in
+            if let copied = try transaction.head() {
+                guard copied == head else {
+                    throw .replaced("Another program has written to \(target.place) meanwhile.")
+                }
+                return
+            }
+            try copy(reader, head, to: transaction)
+        }
+        return head.size
+    }
+
+    private func copy(
+        _ reader: any AuditReader, _ head: SignedTreeHead, to transaction: any AuditTransaction
+    ) throws(AuditStoreError) {
+        for (number, root) in try reader.segmentRoots().enumerated() {
+            try transaction.close(segment: number, root: root)
+        }
+        let first = try reader.firstIndex()
+        if first > 0 { try transaction.drop(segmentsBefore: first / AuditSegment.size) }
+        try reader.entries(in: first..<head.size) { entry throws(AuditStoreError) in
+            try transaction.append(entry)
+            return true
+        }
+        for register in try reader.registers() { try transaction.register(register) }
+        for checkpoint in try reader.checkpoints() { try transaction.keep(checkpoint) }
+        try transaction.setHead(head)
+    }
+}
+
+extension AuditLocation {
+    /// The path or the URL, without parameters.
+    var place: String { String(text.prefix { $0 != "?" }) }
+}

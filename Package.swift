@@ -439,10 +439,7 @@ let package = Package(
             ]),
         tests(
             "GatewayConfigurationTests",
-            [
-                "GatewayConfiguration", "P8", "PKCS11Token", "AWSKMS", "AdvancedCommerce", "SigningKit", "AuditKit",
-                crypto,
-            ]),
+            ["GatewayConfiguration", "P8", "PKCS11Token", "AWSKMS", "AdvancedCommerce", "SigningKit", crypto]),
         tests("KeyDrillsTests", ["KeyDrills", "SigningKit", "StrictJSON", "JWS", "Encodings", crypto]),
     ]
 )

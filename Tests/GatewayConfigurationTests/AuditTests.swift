@@ -1,4 +1,3 @@
-import AuditKit
 import GatewayConfiguration
 import SigningKit
 import Testing
@@ -55,7 +54,7 @@ struct AuditTests {
         let audit = try #require(try read("{database: \"\(url)\", key: /v/audit.key}").audit)
         #expect(audit.database.text == url)
         #expect(audit.database.file == nil)
-        #expect(audit.durability == .replicated)
+        #expect(audit.durability == nil)
         #expect(audit.passwordSource == nil)
         #expect(audit.checkpoints.file.path == "/v/audit.checkpoints")
         #expect(audit.databaseFiles == [])

@@ -8,8 +8,8 @@ extension GatewayConfiguration {
         public internal(set) var database = AuditDatabase.none
         /// The file or credential with the password of a database server; nil for none.
         public internal(set) var passwordSource: String?
-        /// What must hold an entry before its signature is released. An SQLite database is always on one server.
-        public internal(set) var durability = AuditDurability.replicated
+        /// What must hold an entry in a database on a server; nil for the default.
+        public internal(set) var durability: AuditDurability?
         /// The log's private key. The gateway creates it with the log if both are missing.
         public internal(set) var key = File.none
         /// The log's name in checkpoints (C2SP tlog-checkpoint); nil: from the host's name. Only a new log takes it.
@@ -40,8 +40,8 @@ extension GatewayConfiguration {
             .optional(
                 "passwordSource", \.passwordSource, .passwordSource, needsRestart: true, standard: "no password",
                 "the password of a PostgreSQL database"),
-            .value(
-                "durability", \.durability, .choice, needsRestart: true,
+            .optional(
+                "durability", \.durability, .choice, needsRestart: true, standard: "`replicated`",
                 "what must hold an entry in PostgreSQL before its signature is released: also a synchronous standby, "
                     + "or one server, whose loss may lose entries"),
             .value(

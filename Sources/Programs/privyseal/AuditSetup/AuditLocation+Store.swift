@@ -29,7 +29,7 @@ extension GatewayConfiguration.Audit {
     /// - Parameter origin: selects a log among those of a database.
     func location(of origin: String?) -> AuditLocation {
         var location = AuditLocation(database.text, origin: origin)
-        location.durability = durability
+        location.durability = durability ?? .replicated
         if let passwordSource {
             location.password = { () throws(KeyError) in try FileSecretSource().secret(passwordSource) }
         }

@@ -13,10 +13,12 @@ import statistics
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 import urllib.request
 
 from bench_against import Against, Peers
+from bench_fleet import Fleet
 from bench_keys import ManyKeys, Rotation
 from bench_services import Services
 
@@ -225,6 +227,9 @@ accounts:
     def services(self):
         return Services(self, sys.modules[__name__]).measure()
 
+    def fleet(self):
+        return Fleet(self, sys.modules[__name__]).measure()
+
     def another_key(self):
         path = self.place / "second.p8"
         command = ["openssl", "genpkey", "-algorithm", "EC", "-pkeyopt", "ec_paramgen_curve:P-256", "-out", path]
@@ -236,9 +241,9 @@ accounts:
     def free_port():
         return free_port()
 
-    def wrk(self, url, body, delay=None, token=None):
+    def wrk(self, url, body, delay=None, token=None, connections=CONNECTIONS):
         """Load for some seconds; returns what wrk printed. `delay` is between requests of a connection, in ms."""
-        script = self.place / "load.lua"
+        script = self.place / f"load-{threading.get_ident()}.lua"
         lines = [
             'wrk.method = "POST"',
             'wrk.headers["Content-Type"] = "application/json"',
@@ -249,14 +254,15 @@ accounts:
         if delay is not None:
             lines.append(f"function delay() return math.random(0, {2 * delay}) end")
         script.write_text("\n".join(lines) + "\n")
-        command = ["wrk", "-t1", f"-c{CONNECTIONS}", f"-d{self.seconds}s", "--latency", "-s", script, url]
+        command = ["wrk", "-t1", f"-c{connections}", f"-d{self.seconds}s", "--latency", "-s", script, url]
         printed = subprocess.run(command, check=True, capture_output=True, text=True).stdout
         if "Non-2xx" in printed or "Socket errors" in printed:
             sys.exit(f"the load met errors:\n{printed}")
         return printed
 
-    def rate(self, url, body, token=None):
-        return float(re.search(r"Requests/sec:\s*([\d.]+)", self.wrk(url, body, token=token))[1])
+    def rate(self, url, body, token=None, connections=CONNECTIONS):
+        printed = self.wrk(url, body, token=token, connections=connections)
+        return float(re.search(r"Requests/sec:\s*([\d.]+)", printed)[1])
 
     def raw(self, of):
         return self.run("raw", *(self.raw_token if of == "token" else []))[of]
@@ -565,7 +571,7 @@ def main():
     parser = argparse.ArgumentParser(prog="scripts/bench")
     parser.add_argument("binaries", type=pathlib.Path, help=argparse.SUPPRESS)
     parser.add_argument("--json", action="store_true", help="print an array of figures instead of a table")
-    parser.add_argument("--only", choices=["audit", "keys", "services"], help="measure this part alone")
+    parser.add_argument("--only", choices=["audit", "fleet", "keys", "services"], help="measure this part alone")
     parser.add_argument(
         "--against", type=pathlib.Path, metavar="DIRECTORY", help="compare with the release build in this checkout, and nothing else"
     )
@@ -582,8 +588,8 @@ def main():
         if options.peers:
             figures += Peers(bench, tools).measure()
         if not figures:
-            parts = {"audit": bench.audit, "keys": bench.keys, "services": bench.services, None: bench.everything}
-            figures = parts[options.only]()
+            parts = {"audit": bench.audit, "fleet": bench.fleet, "keys": bench.keys, "services": bench.services}
+            figures = parts.get(options.only, bench.everything)()
     if options.json:
         print(json.dumps(figures, indent=1))
     else:

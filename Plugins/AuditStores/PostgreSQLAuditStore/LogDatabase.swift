@@ -54,7 +54,7 @@ final class LogDatabase {
         var logs: [(number: Int, identity: AuditIdentity)] = []
         try location.mappingErrors { () throws(PostgreSQLError) in
             _ = try connection.visit(
-                "SELECT id, origin, format FROM privyseal.log WHERE $1 = '' OR origin = $1 ORDER BY origin LIMIT 100",
+                "SELECT id, origin, format FROM privyseal.log WHERE $1 = '' OR origin = $1 ORDER BY origin LIMIT 1000",
                 [.text(location.origin ?? "")]
             ) { row in
                 logs.append((row.integer(0), AuditIdentity(origin: row.text(1), formatVersion: row.integer(2))))

@@ -36,6 +36,12 @@ public final class PostgreSQLAuditStore: AuditStore {
         return try !LogDatabase.logs(in: location.connect(for: .readWrite(timeout: .seconds(5))), at: location).isEmpty
     }
 
+    public static func origins(at location: AuditLocation) throws(AuditStoreError) -> [String] {
+        var location = try DatabaseLocation(location)
+        location.origin = nil
+        return try LogDatabase.logs(in: location.connect(for: .readOnly), at: location).map(\.identity.origin)
+    }
+
     /// Creates the tables, too, unless the database has them.
     public static func create(at location: AuditLocation, identity: AuditIdentity) throws(AuditStoreError) {
         var location = try DatabaseLocation(location)

@@ -74,6 +74,11 @@ public final class SQLiteAuditStore: AuditStore {
 }
 
 extension SQLiteAuditStore {
+    public static func origins(at location: AuditLocation) throws(AuditStoreError) -> [String] {
+        guard try exists(at: location) else { return [] }
+        return [try SQLiteAuditReader(at: LogLocation(location)).identity.origin]
+    }
+
     public static func exists(at location: AuditLocation) throws(AuditStoreError) -> Bool {
         try FileIdentity(LogLocation(location).path) != nil
     }

@@ -1,34 +1,14 @@
 """The machine's clock is set while a gateway runs, or between two runs."""
 
-import os
-import pathlib
-import subprocess
 import time
 
 import pytest
 from auditing import AuditCopy, await_
 from conftest import BINARY
 from key_lifecycle import NEW, OLD, KeysInFiles, KeyService, moment, register_faults
+from stepped_clock import Clock
 
 HOUR = 3600
-
-
-class Clock:
-    """The wall clock of one gateway."""
-
-    def __init__(self, directory):
-        library = directory / "stepped_clock.so"
-        source = pathlib.Path(__file__).resolve().parents[1] / "harness" / "stepped_clock.c"
-        subprocess.run(["gcc", "-shared", "-fPIC", "-O1", "-o", library, source, "-ldl"], check=True)
-        self.path = directory / "clock"
-        self.set(0)
-        self.environment = {"LD_PRELOAD": str(library), "STEPPED_CLOCK": str(self.path)}
-
-    def set(self, seconds):
-        """Sets the offset from the right time."""
-        new = self.path.with_suffix(".new")
-        new.write_text(str(seconds))
-        os.replace(new, self.path)
 
 
 @pytest.fixture

@@ -11,7 +11,8 @@ import time
 import pytest
 from auditing import AuditCopy, AuditedService, KeepingLoad, Kills
 from conftest import BINARY
-from postgresql import GatewayOnPostgreSQL, LogInPostgreSQL, Proxy, cluster, everything_wrong, origin, url
+from database_server import Proxy, cluster, url
+from postgresql import GatewayOnPostgreSQL, LogInPostgreSQL, everything_wrong, origin
 from running import KEY_IDS, FileKeys
 from service import REFUSED_CONFIGURATION, write_secret
 

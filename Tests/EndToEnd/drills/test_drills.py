@@ -434,29 +434,35 @@ def test_the_wrong_key_drill_fails_with_the_right_key_and_leaves_it_staged(servi
     assert service.states()[STAGED] == "staged"
 
 
+def drill_with_a_person(service, directory, take_away, put_back):
+    """The record of a drill in which a person takes a token away from a running gateway, and puts it back."""
+    write_secret(directory / "load.token", f"{service.token}\n".encode())
+    command = [BINARY, "drill", "run", "token-loss", "--config", service.configuration, "--app", APP, "--yes"]
+    command += ["--public", f"http://{service.addresses['public']}", "--format", "json"]
+    command += ["--client-token-file", directory / "load.token", "--timeout", "60s"]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    for line in process.stderr:
+        if "away now" in line:
+            take_away()
+        if "back now" in line:
+            put_back()
+            break
+    printed, said = process.communicate(timeout=120)
+    assert process.returncode == 0, said
+    return json.loads(printed)
+
+
 def test_a_slow_return_of_the_token_is_not_a_deviation(tmp_path):
     keys = TokenKeys(tmp_path)
     tokens, away = keys.directory / "tokens", keys.directory / "away"
-    service = KeyService(BINARY, tmp_path, keys).start()
-    try:
-        write_secret(tmp_path / "load.token", f"{service.token}\n".encode())
-        command = [BINARY, "drill", "run", "token-loss", "--config", service.configuration, "--app", APP, "--yes"]
-        command += ["--public", f"http://{service.addresses['public']}", "--format", "json"]
-        command += ["--client-token-file", tmp_path / "load.token", "--timeout", "60s"]
-        process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-        for line in process.stderr:
-            if "Take the token away now" in line:
-                tokens.rename(away)
-            if "Put the token back now" in line:
-                # Longer than a restoration may take.
-                time.sleep(5.5)
-                away.rename(tokens)
-                break
-        printed, said = process.communicate(timeout=120)
-    finally:
-        service.stop()
-    assert process.returncode == 0, said
-    record = json.loads(printed)
+
+    def put_back():
+        # Longer than a restoration may take.
+        time.sleep(5.5)
+        away.rename(tokens)
+
+    with KeyService(BINARY, tmp_path, keys) as service:
+        record = drill_with_a_person(service, tmp_path, lambda: tokens.rename(away), put_back)
     assert record["deviations"] == [] and record["timings"]["recovery"] > 5500
 
 
@@ -470,27 +476,14 @@ def test_the_loss_of_one_of_two_tokens_fails_no_request(tmp_path):
 
 
 def test_a_person_takes_away_one_of_two_tokens_of_a_running_gateway(tmp_path):
-    service = ReplicatedService(BINARY, tmp_path)
-    service.start()
-    try:
+    def put_back():
+        time.sleep(3)
+        service.held.put_back("hsm-b")
+
+    with ReplicatedService(BINARY, tmp_path) as service:
         service.await_places("ready", "ready")
-        write_secret(tmp_path / "load.token", f"{service.token}\n".encode())
-        command = [BINARY, "drill", "run", "token-loss", "--config", service.configuration, "--app", APP, "--yes"]
-        command += ["--public", f"http://{service.addresses['public']}", "--format", "json"]
-        command += ["--client-token-file", tmp_path / "load.token", "--timeout", "60s"]
-        process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-        for line in process.stderr:
-            if "away now" in line:
-                service.held.lose("hsm-b")
-            if "Put it back now" in line:
-                time.sleep(3)
-                service.held.put_back("hsm-b")
-                break
-        printed, said = process.communicate(timeout=120)
-    finally:
-        service.stop()
-    assert process.returncode == 0, said
-    assert json.loads(printed)["load"]["failed"] == 0
+        record = drill_with_a_person(service, tmp_path, lambda: service.held.lose("hsm-b"), put_back)
+    assert record["load"]["failed"] == 0
 
 
 def test_failover_needs_a_key_with_several_places(service):

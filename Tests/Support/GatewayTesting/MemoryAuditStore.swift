@@ -32,6 +32,7 @@ package final class MemoryAuditStore: AuditStore {
     package init() {}
 
     package static func exists(at location: AuditLocation) throws(AuditStoreError) -> Bool { true }
+    package static func origins(at location: AuditLocation) throws(AuditStoreError) -> [String] { [] }
     package static func create(at location: AuditLocation, identity: AuditIdentity) throws(AuditStoreError) {}
     package static func open(
         at location: AuditLocation, as role: AuditRole, timeout: Duration

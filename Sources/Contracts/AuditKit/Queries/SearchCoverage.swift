@@ -46,8 +46,13 @@ public struct MissingEntries: Hashable, Sendable {
     }
 
     fileprivate mutating func add(_ range: Range<Int>) {
-        first = min(first, range.lowerBound)
-        let (sum, overflows) = count.addingReportingOverflow(range.count)
+        guard let more = MissingEntries(range) else { return }
+        add(more)
+    }
+
+    fileprivate mutating func add(_ more: MissingEntries) {
+        first = min(first, more.first)
+        let (sum, overflows) = count.addingReportingOverflow(more.count)
         count = overflows ? .max : sum
     }
 
@@ -66,8 +71,13 @@ public struct MissingEntries: Hashable, Sendable {
 }
 
 extension Optional where Wrapped == MissingEntries {
+    /// Adds the missing entries that another search of the same log found.
+    mutating func add(_ more: MissingEntries) {
+        if self == nil { self = more } else { self?.add(more) }
+    }
+
     public mutating func add(_ range: Range<Int>) {
-        if self == nil { self = MissingEntries(range) } else if !range.isEmpty { self?.add(range) }
+        if self == nil { self = MissingEntries(range) } else { self?.add(range) }
     }
 }
 

@@ -9,9 +9,12 @@ public enum EntryJSON {
     }
 
     /// `{"index":7,"entry":{…}}`, or `{"index":7,"damaged":"…"}` with the bytes in Base64 if they are not an entry.
-    public static func indexed(_ entry: StoredEntry) -> [UInt8] {
+    ///
+    /// - Parameter log: the name of the log, as a member in front; nil if there is only one.
+    public static func indexed(_ entry: StoredEntry, log: String? = nil) -> [UInt8] {
         var writer = JSONWriter(capacity: entry.body.count + 40)
         writer.object { writer in
+            if let log { writer.member("log", log) }
             writer.member("index", entry.index)
             if let line = line(entry) {
                 writer.name("entry")

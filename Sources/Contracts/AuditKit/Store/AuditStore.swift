@@ -11,6 +11,9 @@ public protocol AuditStore: AnyObject, Sendable {
 
     static func exists(at location: AuditLocation) throws(AuditStoreError) -> Bool
 
+    /// The names of all logs at a location, sorted. A store with one log for each location has at most one.
+    static func origins(at location: AuditLocation) throws(AuditStoreError) -> [String]
+
     /// Creates an empty log if the location has none.
     ///
     /// - Parameter identity: stored in the log, and never changed.

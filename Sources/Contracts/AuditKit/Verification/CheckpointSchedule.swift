@@ -182,6 +182,17 @@ public struct ExternalCheckpoints {
 
     public var count: Int { claims.count + others }
 
+    /// The checkpoints of one log.
+    public func only(of origin: String) throws(AuditStoreError) -> ExternalCheckpoints {
+        let source = source
+        return try ExternalCheckpoints { (visit) throws(AuditStoreError) in
+            try source { note in
+                let checkpoint = try? Checkpoint(parsing: note.text)
+                if checkpoint?.origin.utf8.elementsEqual(origin.utf8) == true { visit(note) }
+            }
+        }
+    }
+
     func areAll(of origin: String) -> Bool { others == 0 && origins.allSatisfy { $0.elementsEqual(origin.utf8) } }
 
     /// - Throws: `.damaged` if the notes changed, because a checkpoint that contradicts the log must not disappear.

@@ -47,6 +47,16 @@ struct CheckpointCollection {
         }
     }
 
+    private init(_ checkpoints: ExternalCheckpoints, of file: CheckpointCollection) {
+        (path, isGiven, damaged) = (file.path, file.isGiven, file.damaged)
+        self.checkpoints = checkpoints
+    }
+
+    /// The checkpoints of one log among those in the file.
+    func only(of origin: String) throws(AuditStoreError) -> CheckpointCollection {
+        CheckpointCollection(try checkpoints.only(of: origin), of: self)
+    }
+
     /// Whether the file is in the log's directory: write access to one then means write access to the other.
     func isBeside(_ database: String) -> Bool { Self.directory(of: path) == Self.directory(of: database) }
 

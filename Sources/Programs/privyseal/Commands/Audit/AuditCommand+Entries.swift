@@ -82,6 +82,10 @@ extension AuditCommand {
                     --config gateway.yaml
                   privyseal audit search --request-id 7f3d2c --format json --config gateway.yaml
                   privyseal audit search --outcome rate-limited --count --config gateway.yaml
+                  privyseal audit search --all-logs --user u-17 --config gateway.yaml
+
+                With --all-logs, the entries of all logs in the database are in the order of their times, and each \
+                begins with the name of its log.
 
                 The search index is not trusted: the command reads each entry that the index names from the log and \
                 compares it. It cannot find entries that the index omits. Standard error says for how many entries the \
@@ -89,6 +93,7 @@ extension AuditCommand {
                 """)
 
         @OptionGroup var log: AuditLogOption
+        @OptionGroup var all: AllLogsOption
         @OptionGroup var filter: AuditFilterOption
         @OptionGroup var output: OutputOption
 
@@ -107,33 +112,33 @@ extension AuditCommand {
 
         func run() throws {
             let query = try filter.query(isLatestFirst: !oldestFirst)
-            let reader = try log.open(for: query)
-            let coverage = try count ? printCount(query, reader) : printEntries(query, reader)
-            if let sentence = coverage.sentence { StandardError.print("privyseal: \(sentence)") }
-            try reader.refuse(coverage.missing)
+            let logs = try SearchedLogs(log, all, for: query)
+            let result = try count ? printCount(query, logs) : printEntries(query, logs)
+            result.tell(\.sentence)
+            try result.refuseMissing()
         }
 
-        private func printCount(_ query: AuditQuery, _ reader: any AuditReader) throws -> SearchCoverage {
+        private func printCount(_ query: AuditQuery, _ logs: SearchedLogs) throws -> SearchResult {
             var count = 0
-            let coverage = try reader.search(query) { _ in
+            let result = try logs.search(query) { _, _ in
                 count += 1
                 return true
             }
             try output.write(
                 [
                     "count": count,
-                    "index": ["answeredFor": coverage.byIndex, "named": coverage.foundByIndex] as JSONMembers,
+                    "index": ["answeredFor": result.byIndex, "named": result.foundByIndex] as JSONMembers,
                 ] as JSONMembers, text: "\(count)")
-            return coverage
+            return result
         }
 
-        private func printEntries(_ query: AuditQuery, _ reader: any AuditReader) throws -> SearchCoverage {
+        private func printEntries(_ query: AuditQuery, _ logs: SearchedLogs) throws -> SearchResult {
             let printer = EntryPrinter(format: output.format)
             var (shown, more) = (0, 0)
-            let coverage = try reader.search(query) { entry in
+            let result = try logs.search(query) { log, entry in
                 guard limit > 0, shown == limit else {
                     shown += 1
-                    return printer.show(entry)
+                    return printer.show(entry, log: log)
                 }
                 more += 1
                 return more < Self.countLimit
@@ -145,7 +150,7 @@ extension AuditCommand {
                     "privyseal: \(more < Self.countLimit ? "\(more)" : "\(Self.countLimit) or") more match; --limit 0 shows all, --count counts them."
                 )
             }
-            return coverage
+            return result
         }
 
         /// The most unprinted entries that are counted; counting all takes as long as printing them.
@@ -209,11 +214,14 @@ private struct EntryPrinter {
     /// The entries that `show` had to print and the log lacks.
     private(set) var missing: MissingEntries?
 
+    /// - Parameter log: the name of the log; nil if there is only one.
     /// - Returns: whether to continue.
-    func show(_ entry: StoredEntry) -> Bool {
+    func show(_ entry: StoredEntry, log: String? = nil) -> Bool {
         switch format {
-        case .text: output.write(Array(EntryLine.text(entry).utf8))
-        case .json: output.write(EntryJSON.indexed(entry))
+        case .text:
+            let name = log.map { PlainText.of($0) + "  " } ?? ""
+            output.write(Array((name + EntryLine.text(entry)).utf8))
+        case .json: output.write(EntryJSON.indexed(entry, log: log))
         }
         return output.write([UInt8(ascii: "\n")])
     }

@@ -13,7 +13,9 @@ extension AuditCommand {
                   privyseal audit export --since 2026-11-01 --out november.jsonl --config gateway.yaml
                   privyseal audit export --format csv --client shop --config gateway.yaml > shop.csv
 
-                Without filters, all entries that are in the database are written, the oldest first.
+                Without filters, all entries of the log that are in the database are written, the oldest first. With \
+                --all-logs, the entries of all logs are in the order of their times. JSON Lines then need --with-index, \
+                which adds a member "log" in front, and CSV has a column log in front.
 
                 JSON LINES
                 Each line is exactly an entry's canonical bytes. A leaf of the tree is the SHA-256 of a zero byte and \
@@ -37,6 +39,7 @@ extension AuditCommand {
         }
 
         @OptionGroup var log: AuditLogOption
+        @OptionGroup var all: AllLogsOption
         @OptionGroup var filter: AuditFilterOption
 
         @Option(help: "The output format.")
@@ -52,30 +55,34 @@ extension AuditCommand {
             guard format == .jsonl || !withIndex else {
                 throw ValidationError("--with-index is for --format jsonl; CSV has a column index.")
             }
+            guard !all.allLogs || format == .csv || withIndex else {
+                throw ValidationError(
+                    "--all-logs needs --with-index or --format csv: plain lines do not name their log.")
+            }
         }
 
         func run() throws {
             var query = try filter.query(isLatestFirst: false)
             // The search index may lack entries, and the file would not show it.
             query.usesIndex = false
-            let reader = try log.open(for: query)
+            let logs = try SearchedLogs(log, all, for: query)
             let output = try StandardError.attempt(64) { try AuditOutput.open(out) }
             var unfit: Int?
             do {
-                if format == .csv { output.write(CSV.row(EntryCSV.header)) }
-                let missing = try reader.search(query) { (entry) throws(AuditStoreError) in
-                    guard let line = line(entry) else {
+                if format == .csv { output.write(CSV.row((all.allLogs ? ["log"] : []) + EntryCSV.header)) }
+                let result = try logs.search(query) { log, entry in
+                    guard let line = line(entry, of: log) else {
                         unfit = entry.index
                         return false
                     }
                     return output.write(line)
-                }.missing
+                }
                 if let unfit {
                     throw CommandError(
                         "The bytes of entry \(unfit) are not an entry, and the export would be wrong from there on: "
                             + "run privyseal audit verify.")
                 }
-                if output.failure == nil { try reader.refuse(missing) }
+                if output.failure == nil { try result.refuseMissing() }
             } catch {
                 output.abandon()
                 throw error
@@ -84,10 +91,10 @@ extension AuditCommand {
         }
 
         /// Nil if the stored bytes are not an entry.
-        private func line(_ entry: StoredEntry) -> [UInt8]? {
+        private func line(_ entry: StoredEntry, of log: String?) -> [UInt8]? {
             switch format {
-            case .csv: EntryCSV.cells(entry).map(CSV.row)
-            case .jsonl: EntryJSON.line(entry).map { (withIndex ? EntryJSON.indexed(entry) : $0) + "\n".utf8 }
+            case .csv: EntryCSV.cells(entry).map { CSV.row((log.map { [$0] } ?? []) + $0) }
+            case .jsonl: EntryJSON.line(entry).map { (withIndex ? EntryJSON.indexed(entry, log: log) : $0) + "\n".utf8 }
             }
         }
     }
@@ -101,7 +108,7 @@ extension AuditCommand {
                   privyseal audit stats --day 2026-11-21 --by hour --format csv --config gateway.yaml
                   privyseal audit stats --client shop --by month --config gateway.yaml
 
-                Hours, days and months are in UTC.
+                Hours, days and months are in UTC. With --all-logs, the counts of all logs in the database are added.
                 """)
 
         enum Format: String, CaseIterable, ExpressibleByArgument {
@@ -109,6 +116,7 @@ extension AuditCommand {
         }
 
         @OptionGroup var log: AuditLogOption
+        @OptionGroup var all: AllLogsOption
         @OptionGroup var filter: AuditFilterOption
 
         @Option(help: "The period of each count: an hour, a day or a month.")
@@ -119,8 +127,7 @@ extension AuditCommand {
 
         func run() throws {
             let query = try filter.query(isLatestFirst: false)
-            let reader = try log.open(for: query)
-            let counted = try reader.tallies(query)
+            let counted = try SearchedLogs(log, all, for: query).tallies(query)
             let sums = by.sums(counted.tallies)
             let standard = AuditOutput.standard
             switch format {
@@ -129,8 +136,8 @@ extension AuditCommand {
             case .csv: for row in csv(sums) { standard.write(CSV.row(row)) }
             }
             try standard.finish()
-            if let sentence = counted.coverage.countSentence { StandardError.print("privyseal: \(sentence)") }
-            try reader.refuse(counted.coverage.missing)
+            counted.result.tell(\.countSentence)
+            try counted.result.refuseMissing()
         }
 
         private func table(_ sums: [AuditTally]) -> String {

@@ -22,11 +22,15 @@ extension AuditCommand {
 
                 If a cosigner's key is given too, the newest checkpoint must also have the cosigner's signature.
 
+                With --all-logs, every log in the database is verified. Give the keys of all logs, each by --key; a \
+                checkpoint file may hold the checkpoints of several logs.
+
                 An older copy of the whole log is consistent in itself. Only a checkpoint from another place \
                 distinguishes it from the newer one.
                 """)
 
         @OptionGroup var log: AuditLogOption
+        @OptionGroup var all: AllLogsOption
         @OptionGroup var keys: AuditKeyOption
         @OptionGroup var checkpoints: AuditCheckpointOption
         @OptionGroup var archive: AuditArchiveOption
@@ -35,18 +39,40 @@ extension AuditCommand {
         @Flag(help: "Show no progress bar.")
         var quiet = false
 
+        func validate() throws {
+            guard !all.allLogs || archive.directory == nil else {
+                throw ValidationError("--archive has the segments of one log: give --origin instead of --all-logs.")
+            }
+        }
+
         func run() throws {
-            let source = try log.open()
-            let verifiers = try keys.verifiers(for: source)
-            let collections = try checkpoints.collections(for: source)
+            guard all.allLogs else {
+                let source = try log.open()
+                let result = try verify(
+                    source, with: try keys.verifiers(for: source), checkpoints.collections(for: source))
+                try output.write(result.document, text: result.text)
+                if !result.isIntact { throw ExitCode.failure }
+                return
+            }
+            let results = try log.openAll().map { source in
+                let origin = source.reader.identity.origin
+                return try verify(
+                    source, with: try keys.verifiers(for: source, of: origin),
+                    try checkpoints.collections(for: source).map { try $0.only(of: origin) })
+            }
+            try output.write(results.map(\.document), text: results.map(\.text).joined(separator: "\n\n"))
+            if !results.allSatisfy(\.isIntact) { throw ExitCode.failure }
+        }
+
+        private func verify(
+            _ source: AuditSource, with verifiers: [NoteVerifier], _ collections: [CheckpointCollection]
+        ) throws -> VerificationResult {
             let verifier = AuditVerifier(verifiers, externals: collections.map(\.checkpoints), archive: archive.bodies)
             let report = try Self.report(by: verifier, on: source, isQuiet: quiet)
             let hasCosigner = source.audit?.checkpoints.cosigner != nil
-            let result = VerificationResult(
+            return VerificationResult(
                 database: source.path, report: report, verifiers: verifiers, collections: collections,
                 cosigner: hasCosigner ? AuditComposition.cosigner(of: report.origin) : nil)
-            try output.write(result.document, text: result.text)
-            if !result.isIntact { throw ExitCode.failure }
         }
 
         static func report(

@@ -42,6 +42,23 @@ struct AuditLogOption: ParsableArguments {
         return AuditSource(location: location, reader: reader, configuration: configuration, audit: audit)
     }
 
+    /// All logs of the database.
+    func openAll() throws -> [AuditSource] {
+        let configuration = try configuration.map(ConfigurationOption.load)
+        let audit = try configuration.map { try Self.audit(of: $0, self.configuration ?? "") }
+        guard let location = database.map({ AuditLocation($0) }) ?? audit?.location(of: nil) else {
+            throw ExitCode.validationFailure
+        }
+        let origins = try location.store.origins(at: location)
+        guard !origins.isEmpty else { throw CommandError("There is no audit log in \(location.place).") }
+        return try origins.map { origin in
+            var location = location
+            location.origin = origin
+            return AuditSource(
+                location: location, reader: try location.read(), configuration: configuration, audit: audit)
+        }
+    }
+
     /// The log, to answer a query. Warns if the query includes entries that are no longer in the database.
     func open(for query: AuditQuery) throws -> any AuditReader {
         let reader = try open().reader
@@ -54,6 +71,12 @@ struct AuditLogOption: ParsableArguments {
         if let audit = configuration.audit { return audit }
         throw StandardError.failure("\(path) has no audit section: this gateway keeps no log.", status: 78)
     }
+}
+
+/// Selects all logs of a database with several.
+struct AllLogsOption: ParsableArguments {
+    @Flag(help: "Use all logs in the database, not one.")
+    var allLogs = false
 }
 
 /// A log that is open for reading, and its configuration.
@@ -78,9 +101,12 @@ extension AuditReader {
         throw CommandError(missing.sentence(beginningAt: try firstIndex()))
     }
 
-    /// - Parameter first: the first entry in the database.
-    func warnOfArchived(before first: Int) {
-        StandardError.print("privyseal: Entries 0 to \(first - 1) were archived and are not included.")
+    /// - Parameters:
+    ///   - first: the first entry in the database.
+    ///   - log: the name of the log, if others are read, too.
+    func warnOfArchived(before first: Int, log: String? = nil) {
+        let name = log.map { "\(PlainText.of($0)): " } ?? ""
+        StandardError.print("privyseal: \(name)Entries 0 to \(first - 1) were archived and are not included.")
     }
 }
 
@@ -106,6 +132,23 @@ struct AuditKeyOption: ParsableArguments {
                     + "from the copy itself.", status: ExitCode.validationFailure.rawValue)
         }
         return try StandardError.attempt(64) { try paths.flatMap { try AuditKeyFile.publicKeys(in: $0) } }
+    }
+}
+
+extension AuditKeyOption {
+    /// The keys of one of several logs: its own, and its cosigner's.
+    ///
+    /// - Throws: `ExitCode` 64 if its own key is missing, after printing the error.
+    func verifiers(for source: AuditSource, of origin: String) throws -> [NoteVerifier] {
+        let verifiers = try verifiers(for: source).filter {
+            $0.name == origin || $0.name == AuditComposition.cosigner(of: origin)
+        }
+        guard verifiers.contains(where: { $0.name == origin }) else {
+            throw StandardError.failure(
+                "The log \(PlainText.of(origin)) cannot be verified without its public key: give --key FILE for it.",
+                status: ExitCode.validationFailure.rawValue)
+        }
+        return verifiers
     }
 }
 

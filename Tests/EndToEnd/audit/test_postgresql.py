@@ -1,6 +1,8 @@
 """Gateways whose audit logs are in PostgreSQL: commands, faults of servers and networks, and two gateways with one log."""
 
 import contextlib
+import csv
+import io
 import json
 import random
 import signal
@@ -26,7 +28,8 @@ def server():
 @pytest.fixture
 def service(place, server):
     """A gateway that is not started, with a log of its own."""
-    return GatewayOnPostgreSQL(BINARY, place, FileKeys(place), url(server), f"durability: oneServer\norigin: test/{place.name}")
+    audit = f"durability: oneServer\norigin: test/{place.name}"
+    return GatewayOnPostgreSQL(BINARY, place, FileKeys(place), url(server), audit)
 
 
 def gateway(place, database, name="gateway", audit="durability: oneServer"):
@@ -108,6 +111,57 @@ def test_two_gateways_have_two_logs_in_one_database(place, server):
     assert status == 1 and b"several audit logs" in errors, errors
     status, errors = audit("verify", "--database", url(server), "--origin", origin(second), "--key", second.public_key)
     assert status == 0, errors
+
+
+def test_commands_read_all_logs_of_a_database(place):
+    with cluster() as server:
+        services = [gateway(place, url(server), name) for name in ("first", "second")]
+        loads = []
+        with services[0], services[1]:
+            for _ in range(3):
+                for number, service in enumerate(services):
+                    assert service.sign(request_id=f"{number}-{len(loads)}")[0] == 200
+                    loads.append(number)
+        names = [origin(service) for service in services]
+
+        status, output, errors = services[0].run("audit", "search", "--all-logs", "--kind", "signature", "--format", "json")
+        assert status == 0, errors
+        found = [json.loads(line) for line in output.splitlines()]
+        assert [line["entry"]["requestId"] for line in found] == [f"{n}-{i}" for i, n in reversed(list(enumerate(loads)))]
+        assert [line["log"] for line in found] == [names[number] for number in reversed(loads)]
+        status, output, _ = services[0].run("audit", "search", "--all-logs", "--kind", "signature", "--limit", 1)
+        assert output.decode().startswith(f"{names[1]}  "), output
+        assert services[0].run("audit", "search", "--all-logs", "--kind", "signature", "--count")[1] == b"6\n"
+        assert services[0].run("audit", "search", "--kind", "signature", "--count")[1] == b"3\n"
+
+        counts = json.loads(services[1].run("audit", "stats", "--all-logs", "--format", "json")[1])["counts"]
+        assert sum(row["count"] for row in counts if row["outcome"] == "signed") == 6
+
+        status, output, errors = services[0].run("audit", "export", "--all-logs", "--format", "csv")
+        rows = list(csv.DictReader(io.StringIO(output.decode(), newline="")))
+        assert status == 0 and {row["log"] for row in rows} == set(names), errors
+        assert [row["time"] for row in rows] == sorted(row["time"] for row in rows)
+        assert len(rows) == sum(len(LogInPostgreSQL(server, name).rows) for name in names)
+        assert services[0].run("audit", "export", "--all-logs")[0] == 64
+
+        keys = [part for service in services for part in ("--key", service.public_key)]
+        every = ["verify", "--all-logs", "--database", url(server)]
+        assert audit(*every, *keys)[0] == 0
+        status, errors = audit(*every, *keys[:2])
+        assert status == 64 and f"The log {names[1]} cannot be verified".encode() in errors, errors
+        together = place / "checkpoints"
+        together.write_bytes(b"".join(service.checkpoints.read_bytes() for service in services))
+        assert audit(*every, *keys, "--checkpoints", together)[0] == 0
+        server.sql(
+            f"""
+            SET session_replication_role = replica;
+            UPDATE privyseal.entry SET body = 'x' WHERE idx = 1
+            AND log = (SELECT id FROM privyseal.log WHERE origin = '{names[1]}')
+            """,
+            "privyseal",
+        )
+        assert audit(*every, *keys)[0] == 1
+        assert audit("verify", "--database", url(server), "--origin", names[0], *keys[:2])[0] == 0
 
 
 # Refusals at the start

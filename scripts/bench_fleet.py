@@ -27,7 +27,7 @@ class Fleet:
     def gateway(self, name, database):
         """The URL of a running gateway; `database` is a setting of its audit log."""
         key = self.bench.place / f"fleet-{name}.key"
-        audit = f"{{database: {database}, durability: oneServer, key: {key}}}"
+        audit = f"{{database: {database}, durability: oneServer, key: {key}, origin: bench/{name}}}"
         if not database.startswith("postgresql:"):
             audit = f"{{database: {database}}}"
         return self.bench.gateway(self.bench.file_uri, audit=audit, name=f"fleet-{name}")

@@ -51,14 +51,14 @@ struct AuditTests {
     @Test("with a database on a server, the names of other files begin with the key's")
     func server() throws {
         let url = "postgresql://me@db1,db2/audit?sslmode=verify-full"
-        let audit = try #require(try read("{database: \"\(url)\", key: /v/audit.key}").audit)
+        let audit = try #require(try read("{database: \"\(url)\", key: /v/audit.key, origin: o}").audit)
         #expect(audit.database.text == url)
         #expect(audit.database.file == nil)
         #expect(audit.durability == nil)
         #expect(audit.passwordSource == nil)
         #expect(audit.checkpoints.file.path == "/v/audit.checkpoints")
         #expect(audit.databaseFiles == [])
-        #expect(try read("{database: \"\(url)\", key: /v/audit.key}").drillDirectory == "/v/drills")
+        #expect(try read("{database: \"\(url)\", key: /v/audit.key, origin: o}").drillDirectory == "/v/drills")
     }
 
     @Test("off and false disable the audit log", arguments: ["off", "false", "\"off\""])
@@ -147,17 +147,22 @@ struct AuditTests {
             ("{database: \"postgresql://db/audit?sslpassword=sesame4711\"}", withPassword),
             ("{database: \"postgresql://db/audit?passfile=/p\"}", withPassword),
             ("{database: \"postgres://db/audit\"}", noURL), ("{database: \"postgresql://db/a b\"}", noURL),
-            ("{database: \"postgresql://db/audit\"}", noKey),
+            ("{database: \"postgresql://db/audit\", origin: o}", noKey),
             (
-                "{database: \"postgresql://db/audit\", key: /k, passwordSource: sesame4711}",
+                "{database: \"postgresql://db/audit\", key: /k}",
+                "audit.origin: is missing; give the name of this gateway's log in the database, such as "
+                    + "example.com/privyseal/shop-1."
+            ),
+            (
+                "{database: \"postgresql://db/audit\", key: /k, origin: o, passwordSource: sesame4711}",
                 "audit.passwordSource: must be file:/absolute/path or credential:NAME, not the password itself."
             ),
             (
-                "{database: \"postgresql://db/audit\", key: /k, durability: two}",
+                "{database: \"postgresql://db/audit\", key: /k, origin: o, durability: two}",
                 "audit.durability: is \"two\", which is not known; the choices are replicated, oneServer."
             ),
             (
-                "{database: \"postgresql://db/audit\", key: /k, reserve: 5}",
+                "{database: \"postgresql://db/audit\", key: /k, origin: o, reserve: 5}",
                 "audit.reserve: has no effect, because the database's disk is the server's; remove it."
             ),
             (

@@ -28,12 +28,14 @@ struct DurabilityTests {
         let database = try TestDatabase()
         let name = database.location.text.split(separator: "?")[0].split(separator: "/").last.map(String.init) ?? ""
         try database.server.execute("ALTER DATABASE \(name) SET synchronous_commit = off")
+        try database.server.execute("ALTER DATABASE \(name) SET client_min_messages = error")
         let store = try database.open()
         try store.append("a")
         try store.write { (transaction) throws(AuditStoreError) in
             let open = try (transaction as? LogTransaction)?.database()
-            let setting = try open?.all("SELECT current_setting('synchronous_commit')") { $0.text(0) }
-            #expect(setting == ["on"])
+            for (name, value) in [("synchronous_commit", "on"), ("client_min_messages", "warning")] {
+                #expect(try open?.all("SELECT current_setting('\(name)')") { $0.text(0) } == [value])
+            }
         }
     }
 

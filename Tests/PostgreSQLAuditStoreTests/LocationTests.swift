@@ -18,6 +18,8 @@ struct LocationTests {
             ("postgresql://db.example.com/x?sslmode=require", "verify-full"),
             ("postgresql://localhost,db.example.com/x?sslmode=prefer", "verify-full"),
             ("postgresql:///x?hostaddr=192.0.2.1&sslmode=disable", "verify-full"),
+            ("postgresql:///x?service=prod&sslmode=prefer", "verify-full"),
+            ("postgresql://127.0.0.1.example.com/x?sslmode=prefer", "verify-full"),
         ])
     func refuses(_ url: String, _ reason: String) {
         do throws(AuditStoreError) {
@@ -89,7 +91,7 @@ struct LocationTests {
             in: name)
         #expect(try PostgreSQLAuditStore.read(at: reader).head() == nil)
         expect(.readOnly) { () throws(AuditStoreError) in
-            try PostgreSQLAuditStore.open(at: reader, as: .gateway, timeout: .zero)
+            try PostgreSQLAuditStore.open(at: reader, as: .gateway, timeout: .zero).append("a")
         }
     }
 }

@@ -10,17 +10,24 @@ struct DatabaseLocation: Sendable {
     let durability: AuditDurability
     private let url: String
     private let password: (@Sendable () throws(KeyError) -> Secret)?
-    /// `sslmode`, if the URL has none and a server is on another machine.
+    /// Whether `sslmode` is `verify-full`, because the URL has none and a server may be on another machine.
     private let requiresCertificate: Bool
+    /// Whether readers use the server that accepts writes: a standby may be behind.
+    private let readsPrimary: Bool
+    /// Whether all servers are on this machine.
+    let isLocal: Bool
 
     init(_ location: AuditLocation) throws(AuditStoreError) {
         url = location.text
         name = String(url.prefix { $0 != "?" })
         origin = location.origin
         durability = location.durability
+        readsPrimary = location.readsPrimary
         password = location.password
         let prefix = PostgreSQLAuditStore.scheme + "://"
-        guard url.hasPrefix(prefix), !url.utf8.contains(0), let parameters = ConnectionURL(url)?.parameters else {
+        guard url.hasPrefix(prefix), url.utf8.count <= 4096, !url.utf8.contains(0),
+            let parameters = ConnectionURL(url)?.parameters
+        else {
             throw .unfit(
                 "The location of the audit log is not the URL of a database: give one such as "
                     + "\(prefix)privyseal@db.example.com/privyseal?sslmode=verify-full.")
@@ -28,27 +35,41 @@ struct DatabaseLocation: Sendable {
         guard (parameters["password"] ?? "").isEmpty, parameters["passfile"] == nil else {
             throw .unfit(
                 "The URL of the audit log's database holds a password, or names a file with one: remove it, and give "
-                    + "audit.passwordSource.")
+                    + "audit.passwordSource. Commands without a configuration use PGPASSFILE.")
         }
         let hosts = [parameters["host"], parameters["hostaddr"]].compactMap(\.self)
             .flatMap { $0.split(separator: ",", omittingEmptySubsequences: true) }
-        let isRemote = hosts.contains { !Self.isLocal($0) }
-        requiresCertificate = isRemote && parameters["sslmode"] == nil
-        if isRemote, let mode = parameters["sslmode"], mode != "verify-full" {
+        // Without a host, libpq may take one from its environment or from a service file.
+        isLocal = !hosts.isEmpty && hosts.allSatisfy(Self.isLocal)
+        requiresCertificate = !isLocal && parameters["sslmode"] == nil
+        if !isLocal, let mode = parameters["sslmode"], mode != "verify-full" {
             throw .unfit(
-                "\(name) is on another machine, and sslmode=\(mode) does not verify which one: give "
+                "\(name) may be on another machine, and sslmode=\(mode) does not verify which one: give "
                     + "sslmode=verify-full, and sslrootcert with the certificate of its authority.")
         }
     }
 
     /// A Unix socket's directory, or an address of this machine.
     private static func isLocal(_ host: Substring) -> Bool {
-        host.hasPrefix("/") || host.hasPrefix("@") || host == "localhost" || host.hasPrefix("127.") || host == "::1"
+        let bytes = host.split(separator: ".", omittingEmptySubsequences: false)
+        let isLoopback = bytes.count == 4 && bytes[0] == "127" && bytes.allSatisfy { UInt8($0) != nil }
+        return host.hasPrefix("/") || host.hasPrefix("@") || host == "localhost" || isLoopback || host == "::1"
     }
 
     enum Access {
+        /// - Parameter timeout: how long to wait for the lock of another transaction.
         case readWrite(timeout: Duration)
         case readOnly
+
+        fileprivate var writes: Bool { if case .readWrite = self { true } else { false } }
+
+        /// How long to wait for an answer of the server. A lock that is not free must be reported by the server.
+        fileprivate var answerLimit: Duration {
+            switch self {
+            case .readOnly: .seconds(10)
+            case .readWrite(let timeout): max(.seconds(10), timeout + .seconds(5))
+            }
+        }
     }
 
     /// - Throws: `.failed` if there is no connection. libpq does not say whether that may pass.
@@ -60,7 +81,7 @@ struct DatabaseLocation: Sendable {
             ("tcp_user_timeout", "10000"),
         ]
         if requiresCertificate { parameters.append(("sslmode", "verify-full")) }
-        if case .readWrite = access { parameters.append(("target_session_attrs", "read-write")) }
+        if access.writes || readsPrimary { parameters.append(("target_session_attrs", "read-write")) }
         parameters += [("dbname", url), ("client_encoding", "UTF8")]
         if let password {
             do throws(KeyError) {
@@ -70,16 +91,13 @@ struct DatabaseLocation: Sendable {
             }
         }
         do throws(PostgreSQLError) {
-            let connection = try Connection(parameters, timeout: Self.answerLimit)
+            let connection = try Connection(parameters, timeout: access.answerLimit)
             for setting in settings(for: access) { try connection.execute("SET \(setting)") }
             return connection
         } catch {
             throw failure(error)
         }
     }
-
-    /// For the server's answers to the writer. A search of a reader may take longer.
-    private static let answerLimit = Duration.seconds(10)
 
     private func settings(for access: Access) -> [String] {
         switch access {
@@ -91,6 +109,8 @@ struct DatabaseLocation: Sendable {
                 "idle_in_transaction_session_timeout = '10s'",
                 // 0 would wait without a limit.
                 "lock_timeout = \(max(1, seconds * 1000 + attoseconds / 1_000_000_000_000_000))",
+                // The server reports a commit whose wait for the standby was cancelled as a warning.
+                "client_min_messages = warning",
                 // A cancelled commit may be on the disk of this server only, so no time limit may cancel one.
                 "statement_timeout = 0",
             ]
@@ -101,11 +121,11 @@ struct DatabaseLocation: Sendable {
         let code = error.code ?? ""
         func sentence(_ text: String) -> String { "\(text): \(error)." }
         switch code {
-        case "42501": return .readOnly(sentence("The user may not write the audit log in \(name)"))
+        case "42501": return .readOnly(sentence("The user has no right to use the audit log in \(name)"))
         case "25006": return .readOnly(sentence("The database \(name) is read-only"))
         case "55P03": return .busy(sentence("Another process has locked the audit log in \(name)"))
         case "53100": return .full(sentence("No space is left for the audit log in \(name)"))
-        case "23505": return .damaged(sentence("The audit log in \(name) holds what should be appended"))
+        case "23505": return .damaged(sentence("The audit log in \(name) already has an entry with this index"))
         case "XX001", "XX002": return .damaged(sentence("The audit log in \(name) is damaged"))
         // The statements are correct, so the tables must be wrong.
         case "42P01", "42703", "42804", "3F000", "42883":

@@ -15,11 +15,8 @@ final class LogDatabase {
     let log: Int
 
     /// - Throws: `.missing` if the database has no such log.
-    init(_ location: DatabaseLocation, for access: DatabaseLocation.Access) throws(AuditStoreError) {
+    convenience init(_ location: DatabaseLocation, for access: DatabaseLocation.Access) throws(AuditStoreError) {
         let connection = try location.connect(for: access)
-        connection.longestResult = Self.longestResult
-        self.location = location
-        self.connection = connection
         let logs = try Self.logs(in: connection, at: location)
         guard logs.count == 1, let only = logs.first else {
             guard logs.isEmpty else {
@@ -30,12 +27,21 @@ final class LogDatabase {
             let name = location.origin.map { " of \($0)" } ?? ""
             throw .missing("There is no audit log\(name) in \(location.name).")
         }
-        guard only.identity.formatVersion == AuditIdentity.currentFormat else {
+        try self.init(connection, only, at: location)
+    }
+
+    init(
+        _ connection: Connection, _ found: (number: Int, identity: AuditIdentity), at location: DatabaseLocation
+    ) throws(AuditStoreError) {
+        guard found.identity.formatVersion == AuditIdentity.currentFormat else {
             throw .unfit(
-                "The entries of the audit log in \(location.name) have format \(only.identity.formatVersion); this "
-                    + "program supports \(AuditIdentity.currentFormat).")
+                "The entries of the audit log \(found.identity.origin) in \(location.name) have format "
+                    + "\(found.identity.formatVersion); this program supports \(AuditIdentity.currentFormat).")
         }
-        (log, identity) = (only.number, only.identity)
+        connection.longestResult = Self.longestResult
+        self.location = location
+        self.connection = connection
+        (log, identity) = (found.number, found.identity)
     }
 
     /// The logs in the database that the location selects; none if there are no tables.
@@ -54,15 +60,20 @@ final class LogDatabase {
         var logs: [(number: Int, identity: AuditIdentity)] = []
         try location.mappingErrors { () throws(PostgreSQLError) in
             _ = try connection.visit(
-                "SELECT id, origin, format FROM privyseal.log WHERE $1 = '' OR origin = $1 ORDER BY origin LIMIT 1000",
+                "SELECT id, origin, format FROM privyseal.log WHERE $1 = '' OR origin = $1 ORDER BY origin LIMIT \(mostLogs + 1)",
                 [.text(location.origin ?? "")]
             ) { row in
                 logs.append((row.integer(0), AuditIdentity(origin: row.text(1), formatVersion: row.integer(2))))
                 return true
             }
         }
+        guard logs.count <= mostLogs else {
+            throw .damaged("\(location.name) has more than \(mostLogs) audit logs, which is impossible.")
+        }
         return logs
     }
+
+    private static let mostLogs = 10_000
 
     // MARK: Statements
 

@@ -26,7 +26,7 @@ struct LogIndex: SegmentIndex {
         try candidates(for: query, in: segment) { field, hash in
             let rows = try database.all(
                 """
-                SELECT positions FROM privyseal.index_value
+                SELECT substring(positions FROM 1 FOR \(2 * AuditSegment.size)) FROM privyseal.index_value
                 WHERE log = $1 AND segment = $2 AND field = $3 AND hash = $4
                 """, .integer(database.log), .integer(segment), .integer(field), .integer(hash)
             ) { $0.bytes(0) }
@@ -71,9 +71,12 @@ struct LogIndex: SegmentIndex {
 struct LogIndexing {
     /// Segments that are indexed at a time.
     private static let segmentsPerRun = 4
+    /// Between two queries for segments that are not indexed.
+    private static let interval = Duration.seconds(5)
 
     let location: DatabaseLocation
     private var database: LogDatabase?
+    private var last: ContinuousClock.Instant?
     private var isClosed = false
 
     init(location: DatabaseLocation) {
@@ -87,6 +90,7 @@ struct LogIndexing {
 
     mutating func run() throws(AuditStoreError) {
         guard !isClosed else { throw .closed }
+        guard last.map({ .now - $0 >= Self.interval }) ?? true else { return }
         let open =
             if let database, database.connection.isUsable { database } else {
                 try LogDatabase(location, for: .readWrite(timeout: .seconds(1)))
@@ -97,12 +101,15 @@ struct LogIndexing {
             SELECT s.number, s.root FROM privyseal.segment s LEFT JOIN privyseal.index_segment i
             ON i.log = s.log AND i.number = s.number AND i.root = s.root
             WHERE s.log = $1 AND i.number IS NULL
+            AND s.number BETWEEN 0 AND \(Int.max / AuditSegment.size - 1)
             AND s.number >= (SELECT first_segment FROM privyseal.log WHERE id = $1)
             ORDER BY s.number LIMIT \(Self.segmentsPerRun)
             """, .integer(open.log)
         ) { (number: $0.integer(0), root: $0.bytes(1)) }
         for segment in missing { try Self.add(segment.number, root: segment.root, to: open) }
         try Self.removeDropped(from: open)
+        // Continue at once while segments are missing.
+        last = missing.count < Self.segmentsPerRun ? .now : nil
     }
 
     private static func add(_ segment: Int, root: [UInt8], to database: LogDatabase) throws(AuditStoreError) {

@@ -15,10 +15,9 @@ final class LogTransaction: AuditTransaction {
     /// The index of the next entry; nil before the first entry.
     private var next: Int?
 
-    init(_ database: LogDatabase, _ start: LockedHead) throws(AuditStoreError) {
+    init(_ database: LogDatabase, _ start: LockedHead) {
         open = database
         self.start = start
-        _ = try database.checked(start.head)
     }
 
     func end() { open = nil }
@@ -28,7 +27,7 @@ final class LogTransaction: AuditTransaction {
         return open
     }
 
-    /// Sends what is waiting.
+    /// Sends the waiting entries and the new head to the server.
     func flush() throws(AuditStoreError) {
         try sendEntries()
         guard let newHead else { return }

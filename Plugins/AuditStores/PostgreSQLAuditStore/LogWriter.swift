@@ -1,21 +1,19 @@
 import AuditKit
 import PostgreSQL
+import Synchronization
 
 /// The connection that appends entries.
 final class LogWriter {
     let database: LogDatabase
-    /// The epoch that this gateway has claimed; nil for a command, which writes in the epoch of the gateway.
-    private let epoch: Int?
+    /// Nil for a command, which writes in the epoch of the gateway.
+    private let claim: EpochClaim?
 
     var isUsable: Bool { database.connection.isUsable }
-    var identity: AuditIdentity { database.identity }
 
-    /// - Parameter epoch: of the connection before; nil for the first one.
-    init(
-        _ location: DatabaseLocation, as role: AuditRole, epoch: Int?, timeout: Duration
-    ) throws(AuditStoreError) {
+    init(_ location: DatabaseLocation, _ claim: EpochClaim?, timeout: Duration) throws(AuditStoreError) {
         let database = try LogDatabase(location, for: .readWrite(timeout: timeout))
         self.database = database
+        self.claim = claim
         try location.mappingErrors { () throws(PostgreSQLError) in
             try ServerDurability.require(in: database.connection)
         }
@@ -25,11 +23,6 @@ final class LogWriter {
         if let weakness = try Self.durability(of: database).weakness(for: location.durability) {
             throw .unfit("The database \(location.name) may lose entries: \(weakness)")
         }
-        if epoch == nil, role == .gateway {
-            self.epoch = try Self.claim(database)
-        } else {
-            self.epoch = epoch
-        }
     }
 
     private static func durability(of database: LogDatabase) throws(AuditStoreError) -> ServerDurability {
@@ -38,18 +31,6 @@ final class LogWriter {
         return settings
     }
 
-    /// Begins the next epoch of the log. The gateway of the last one cannot write any more.
-    private static func claim(_ database: LogDatabase) throws(AuditStoreError) -> Int {
-        let epochs = try database.all(
-            "UPDATE privyseal.log SET epoch = epoch + 1 WHERE id = $1 RETURNING epoch", .integer(database.log)
-        ) { $0.integer(0) }
-        guard let epoch = epochs.first else { throw .missing("The audit log in \(database.location.name) is gone.") }
-        return epoch
-    }
-
-    /// The epoch for the next connection of the same gateway.
-    var claimedEpoch: Int? { epoch }
-
     func write<Outcome>(
         _ body: (any AuditTransaction) throws(AuditStoreError) -> Outcome
     ) throws(AuditStoreError) -> Outcome {
@@ -57,10 +38,12 @@ final class LogWriter {
         _ = connection.takeWarning()
         try execute("BEGIN")
         do throws(AuditStoreError) {
-            let transaction = try LogTransaction(database, try lockHead())
+            let head = try lockHead()
+            let transaction = LogTransaction(database, head)
             defer { transaction.end() }
             let outcome = try body(transaction)
             try transaction.flush()
+            let newEpoch = try claimEpoch(after: head.epoch)
             // The server answers ROLLBACK to the COMMIT of a transaction that has failed.
             let tag = try execute("COMMIT")
             guard tag == "COMMIT" else { throw .failed("The database \(location.name) did not commit: \(tag).") }
@@ -68,11 +51,24 @@ final class LogWriter {
             if let warning = connection.takeWarning() {
                 throw .failed("The commit may not be on the standby of \(location.name): \(warning).")
             }
+            if let newEpoch { claim?.epoch = newEpoch }
             return outcome
         } catch {
             if isUsable { _ = try? connection.execute("ROLLBACK") }
             throw error
         }
+    }
+
+    /// Begins the next epoch of the log with the first transaction of a gateway. The gateway of the epoch before cannot
+    /// write any more.
+    ///
+    /// - Returns: nil if this gateway has an epoch, and for a command.
+    private func claimEpoch(after epoch: Int) throws(AuditStoreError) -> Int? {
+        guard let claim, claim.epoch == nil else { return nil }
+        guard epoch < Int.max else { throw .damaged("The audit log in \(database.location.name) has no next epoch.") }
+        try database.run(
+            "UPDATE privyseal.log SET epoch = $2 WHERE id = $1", .integer(database.log), .integer(epoch + 1))
+        return epoch + 1
     }
 
     @discardableResult
@@ -93,14 +89,11 @@ final class LogWriter {
             )
         }
         guard let row = rows.first else { throw .missing("The audit log in \(name) is gone.") }
-        guard epoch == nil || row.head.epoch == epoch else {
-            throw .fenced(
-                "Another gateway has taken over the audit log \(identity.origin) in \(name). Stop one of them; then "
-                    + "start this one again if it should go on.")
-        }
+        try claim?.check(row.head.epoch, in: name, database.identity)
         if let weakness = row.durability.weakness(for: database.location.durability) {
             throw .failed("The database \(name) may lose entries: \(weakness)")
         }
+        _ = try database.checked(row.head.head)
         return row.head
     }
 }
@@ -111,4 +104,29 @@ struct LockedHead {
     let head: SignedTreeHead?
     let size: Int
     let epoch: Int
+}
+
+/// The epoch that a gateway has claimed. Its connections share it: after it was fenced, a new connection must not take
+/// the log back.
+final class EpochClaim: Sendable {
+    private let state = Mutex<Int?>(nil)
+
+    /// Nil before the first transaction.
+    var epoch: Int? {
+        get { state.withLock { $0 } }
+        set { state.withLock { $0 = newValue } }
+    }
+
+    /// Throws unless the epoch in the database is still the one that was claimed.
+    func check(_ found: Int, in name: String, _ identity: AuditIdentity) throws(AuditStoreError) {
+        guard let epoch, found != epoch else { return }
+        guard found > epoch else {
+            throw .replaced(
+                "The audit log \(identity.origin) in \(name) has an earlier epoch than before: an older copy replaced "
+                    + "it. Restore the right one.")
+        }
+        throw .fenced(
+            "Another gateway has taken over the audit log \(identity.origin) in \(name). Stop one of them; then start "
+                + "this one again if it should go on.")
+    }
 }

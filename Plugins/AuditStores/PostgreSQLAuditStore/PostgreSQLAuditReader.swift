@@ -11,11 +11,14 @@ final class PostgreSQLAuditReader: AuditReader, SearchableLog {
     private var database: LogDatabase?
     private var isClosed = false
 
-    init(at location: DatabaseLocation) throws(AuditStoreError) {
-        let database = try LogDatabase(location, for: .readOnly)
+    convenience init(at location: DatabaseLocation) throws(AuditStoreError) {
+        self.init(try LogDatabase(location, for: .readOnly))
+    }
+
+    init(_ database: LogDatabase) {
         database.connection.timeout = Self.answerLimit
         identity = database.identity
-        var location = location
+        var location = database.location
         location.origin = identity.origin
         self.location = location
         self.database = database

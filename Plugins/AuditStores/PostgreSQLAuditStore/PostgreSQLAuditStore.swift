@@ -3,28 +3,32 @@ import PostgreSQL
 
 /// An audit log in a PostgreSQL database, beside those of other gateways. See README.md in this folder.
 public final class PostgreSQLAuditStore: AuditStore {
-    public static let scheme = "postgresql"
+    static let scheme = "postgresql"
+    /// The store refuses the second one with a sentence that names the first.
+    public static let schemes = [scheme, "postgres"]
 
     public let identity: AuditIdentity
     private let writer: Exclusive<WriterHandle>
     private let watch: Exclusive<LogWatch>
     private let indexing: Exclusive<LogIndexing>
 
-    private init(_ writer: LogWriter, at location: DatabaseLocation, as role: AuditRole, timeout: Duration) {
-        identity = writer.identity
+    private init(_ writer: LogWriter, at location: DatabaseLocation, _ claim: EpochClaim?, timeout: Duration) {
+        identity = writer.database.identity
         var location = location
-        location.origin = writer.identity.origin
-        self.writer = Exclusive(WriterHandle(writer, at: location, as: role, timeout: timeout))
-        watch = Exclusive(LogWatch(location: location, epoch: writer.claimedEpoch))
+        location.origin = identity.origin
+        self.writer = Exclusive(WriterHandle(writer, at: location, claim, timeout: timeout))
+        watch = Exclusive(LogWatch(location: location, claim))
         indexing = Exclusive(LogIndexing(location: location))
     }
 
+    /// - Parameter role: a gateway takes over the log with its first transaction.
     public static func open(
         at location: AuditLocation, as role: AuditRole, timeout: Duration
     ) throws(AuditStoreError) -> PostgreSQLAuditStore {
         let location = try DatabaseLocation(location)
-        let writer = try LogWriter(location, as: role, epoch: nil, timeout: timeout)
-        return PostgreSQLAuditStore(writer, at: location, as: role, timeout: timeout)
+        let claim = role == .gateway ? EpochClaim() : nil
+        return PostgreSQLAuditStore(
+            try LogWriter(location, claim, timeout: timeout), at: location, claim, timeout: timeout)
     }
 
     public static func read(at location: AuditLocation) throws(AuditStoreError) -> any AuditReader {
@@ -36,10 +40,18 @@ public final class PostgreSQLAuditStore: AuditStore {
         return try !LogDatabase.logs(in: location.connect(for: .readWrite(timeout: .seconds(5))), at: location).isEmpty
     }
 
-    public static func origins(at location: AuditLocation) throws(AuditStoreError) -> [String] {
+    /// The readers share one connection.
+    public static func readAll(at location: AuditLocation) throws(AuditStoreError) -> [any AuditReader] {
         var location = try DatabaseLocation(location)
         location.origin = nil
-        return try LogDatabase.logs(in: location.connect(for: .readOnly), at: location).map(\.identity.origin)
+        let connection = try location.connect(for: .readOnly)
+        return try LogDatabase.logs(in: connection, at: location).map { log throws(AuditStoreError) in
+            PostgreSQLAuditReader(try LogDatabase(connection, log, at: location))
+        }
+    }
+
+    public static func isOnThisMachine(_ location: AuditLocation) -> Bool {
+        (try? DatabaseLocation(location))?.isLocal ?? false
     }
 
     /// Creates the tables, too, unless the database has them.
@@ -72,12 +84,12 @@ public final class PostgreSQLAuditStore: AuditStore {
     public func write<Outcome>(
         _ body: (any AuditTransaction) throws(AuditStoreError) -> Outcome
     ) throws(AuditStoreError) -> Outcome {
-        try writer.use { (handle) throws(AuditStoreError) in try handle.ready().write(body) }
+        try writer.use { (handle) throws(AuditStoreError) in try handle.write(body) }
     }
 
     /// Throws if the database cannot be reached, or another gateway has taken over the log.
     public func maintain() throws(AuditStoreError) {
-        try watch.use { (watch) throws(AuditStoreError) in try watch.look() }
+        try watch.use { (watch) throws(AuditStoreError) in try watch.check() }
     }
 
     public func index() throws(AuditStoreError) {
@@ -98,49 +110,58 @@ public final class PostgreSQLAuditStore: AuditStore {
 struct WriterHandle {
     private var writer: LogWriter?
     private let location: DatabaseLocation
-    private let role: AuditRole
-    /// Claimed once: a new connection of a gateway that was fenced must not take the log back.
-    private let epoch: Int?
+    private let claim: EpochClaim?
     private let timeout: Duration
-    private var isClosed = false
+    /// Why this process must not write any more.
+    private var end: AuditStoreError?
 
-    init(_ writer: LogWriter, at location: DatabaseLocation, as role: AuditRole, timeout: Duration) {
+    init(_ writer: LogWriter, at location: DatabaseLocation, _ claim: EpochClaim?, timeout: Duration) {
         self.writer = writer
         self.location = location
-        self.role = role
+        self.claim = claim
         self.timeout = timeout
-        epoch = writer.claimedEpoch
     }
 
     mutating func close() {
-        isClosed = true
+        end = .closed
         writer = nil
     }
 
-    mutating func ready() throws(AuditStoreError) -> LogWriter {
-        guard !isClosed else { throw .closed }
+    mutating func write<Outcome>(
+        _ body: (any AuditTransaction) throws(AuditStoreError) -> Outcome
+    ) throws(AuditStoreError) -> Outcome {
+        do throws(AuditStoreError) {
+            return try ready().write(body)
+        } catch {
+            // A fenced gateway does not lock the row of the log again, which another gateway needs.
+            if case .fenced = error { (end, writer) = (error, nil) }
+            throw error
+        }
+    }
+
+    private mutating func ready() throws(AuditStoreError) -> LogWriter {
+        if let end { throw end }
         if let writer, writer.isUsable { return writer }
         writer = nil
-        let opened = try LogWriter(location, as: role, epoch: epoch, timeout: timeout)
+        let opened = try LogWriter(location, claim, timeout: timeout)
         writer = opened
         return opened
     }
 }
 
-/// Looks at the row of the log at intervals, so that a gateway without requests notices a lost database, too.
+/// Reads the row of the log at intervals, so that a gateway without requests notices a lost database, too.
 struct LogWatch {
     private static let interval = Duration.seconds(1)
 
-    let location: DatabaseLocation
-    /// Nil for a command.
-    let epoch: Int?
+    private let location: DatabaseLocation
+    private let claim: EpochClaim?
     private var database: LogDatabase?
     private var last: ContinuousClock.Instant?
     private var isClosed = false
 
-    init(location: DatabaseLocation, epoch: Int?) {
+    init(location: DatabaseLocation, _ claim: EpochClaim?) {
         self.location = location
-        self.epoch = epoch
+        self.claim = claim
     }
 
     mutating func close() {
@@ -148,7 +169,7 @@ struct LogWatch {
         database = nil
     }
 
-    mutating func look() throws(AuditStoreError) {
+    mutating func check() throws(AuditStoreError) {
         guard !isClosed else { throw .closed }
         guard last.map({ .now - $0 >= Self.interval }) ?? true else { return }
         last = .now
@@ -158,9 +179,10 @@ struct LogWatch {
                 try LogDatabase(location, for: .readWrite(timeout: Self.interval))
             }
         self.database = database
-        let found = try database.number("SELECT epoch FROM privyseal.log WHERE id = $1")
-        guard epoch == nil || found == epoch else {
-            throw .fenced("Another gateway has taken over the audit log \(database.identity.origin).")
+        let epochs = try database.all("SELECT epoch FROM privyseal.log WHERE id = $1", .integer(database.log)) {
+            $0.integer(0)
         }
+        guard let epoch = epochs.first else { throw .missing("The audit log in \(location.name) is gone.") }
+        try claim?.check(epoch, in: location.name, database.identity)
     }
 }

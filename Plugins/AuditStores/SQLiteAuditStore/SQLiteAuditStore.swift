@@ -4,7 +4,8 @@ import SQLite
 
 /// An audit log in an SQLite database. See README.md in this folder.
 public final class SQLiteAuditStore: AuditStore {
-    public static let scheme = "sqlite"
+    static let scheme = "sqlite"
+    public static let schemes = [scheme]
 
     public let identity: AuditIdentity
     let location: LogLocation
@@ -74,10 +75,11 @@ public final class SQLiteAuditStore: AuditStore {
 }
 
 extension SQLiteAuditStore {
-    public static func origins(at location: AuditLocation) throws(AuditStoreError) -> [String] {
-        guard try exists(at: location) else { return [] }
-        return [try SQLiteAuditReader(at: LogLocation(location)).identity.origin]
+    public static func readAll(at location: AuditLocation) throws(AuditStoreError) -> [any AuditReader] {
+        [try read(at: location)]
     }
+
+    public static func isOnThisMachine(_ location: AuditLocation) -> Bool { true }
 
     public static func exists(at location: AuditLocation) throws(AuditStoreError) -> Bool {
         try FileIdentity(LogLocation(location).path) != nil

@@ -35,11 +35,7 @@ struct LogAppender {
             let last = tree.size > 0 ? try transaction.entry(at: tree.size - 1) : nil
             return (try opening.registers(), last.flatMap { EntryFields($0.body) })
         }
-        if let last, last.kind == "moved", !continuesMovedLog {
-            throw .replaced(
-                "The log was moved to \(last.text("to") ?? "another database"). Use that database: no entry follows here."
-            )
-        }
+        if !continuesMovedLog { try Self.refuseMoved(last) }
         self.tree = tree
         self.registers = registers
         lastTime = last?.time
@@ -93,6 +89,14 @@ struct LogAppender {
         if let segment = tree.append(leaf) { try transaction.close(segment: segment.number, root: segment.root.bytes) }
     }
 
+    /// - Parameter last: the last entry of the log.
+    private static func refuseMoved(_ last: EntryFields?) throws(AuditStoreError) {
+        guard let last, last.kind == "moved" else { return }
+        throw .replaced(
+            "The log was moved to \(last.text("to") ?? "another database"). Give that one as audit.database: nothing "
+                + "follows here. If it is given already, privyseal audit migrate was interrupted: run it again.")
+    }
+
     /// Adds the entries that another process has appended since, such as a signature on the command line.
     private static func follow(
         _ stored: SignedTreeHead?, _ transaction: any AuditTransaction, _ tree: inout LogTree, _ signer: AuditSigner
@@ -105,10 +109,13 @@ struct LogAppender {
         }
         if size > tree.size {
             var followed = tree
+            var last: [UInt8] = []
             try transaction.entries(in: tree.size..<size) { entry throws(AuditStoreError) in
                 _ = followed.append(MerkleHash.leaf(entry.body))
+                last = entry.body
                 return true
             }
+            try refuseMoved(EntryFields(last))
             tree = followed
         }
         guard try signer.checkpoint(in: stored).root == tree.root, size == tree.size else {

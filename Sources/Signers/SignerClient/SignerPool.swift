@@ -168,7 +168,8 @@ final class SignerPool: Sendable {
                     if case .unavailable = error { endIfHanging(process) }
                     throw error
                 case .lost(let error):
-                    guard lost == nil, MonotonicTime.nanoseconds() < deadline else { throw error }
+                    // Several restarts can replace one process after the other.
+                    guard lost == nil || process.isDraining, MonotonicTime.nanoseconds() < deadline else { throw error }
                     lost = process
                 }
             }

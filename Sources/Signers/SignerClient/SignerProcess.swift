@@ -82,7 +82,10 @@ final class SignerProcess: Sendable {
 
     var processID: Int32 { protection.pid }
 
-    var isUsable: Bool { connection.isOpen && !state.withLock { $0.isDraining } }
+    var isUsable: Bool { connection.isOpen && !isDraining }
+
+    /// Whether another process replaces it.
+    var isDraining: Bool { state.withLock { $0.isDraining } }
 
     // MARK: What is open
 

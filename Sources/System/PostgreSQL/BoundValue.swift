@@ -2,7 +2,7 @@
 public enum BoundValue: Sendable {
     case integer(Int)
     case text(String)
-    case bytes([UInt8]?)
+    case bytes([UInt8])
     /// One value for each row of `unnest`.
     case integers([Int])
     case byteArrays([[UInt8]?])

@@ -23,10 +23,10 @@ public final class Connection {
         let opened = Self.withPointers(parameters.map(\.keyword)) { keywords in
             Self.withPointers(parameters.map(\.value)) { values in PQconnectdbParams(keywords, values, 1) }
         }
-        guard let opened else { throw PostgreSQLError("There is no memory for a connection.") }
+        guard let opened else { throw PostgreSQLError("There is no memory for a connection") }
         handle = opened
         PQsetNoticeReceiver(handle, { Notices.receive($0, $1) }, Unmanaged.passUnretained(notices).toOpaque())
-        guard PQstatus(handle) == CONNECTION_OK else { throw connectionError }
+        guard PQstatus(handle) == CONNECTION_OK, PQsetnonblocking(handle, 1) == 0 else { throw connectionError }
     }
 
     deinit { PQfinish(handle) }
@@ -103,10 +103,11 @@ public final class Connection {
             case PGRES_SINGLE_TUPLE:
                 let row = Row(result: result)
                 rest -= row.byteCount + 64
-                guard rest >= 0 else { throw lost("The result of a statement is longer than \(longestResult) bytes.") }
+                guard rest >= 0 else { throw lost("The result of a statement is longer than \(longestResult) bytes") }
                 if isVisiting { isVisiting = visit(row) }
             case PGRES_TUPLES_OK, PGRES_COMMAND_OK:
                 outcome = (String(cString: PQcmdStatus(result)), Int(String(cString: PQcmdTuples(result))) ?? 0)
+            case PGRES_COPY_IN, PGRES_COPY_OUT, PGRES_COPY_BOTH: throw lost("The server asked for a copy")
             default: failure = failure ?? PostgreSQLError(result)
             }
         }
@@ -117,16 +118,22 @@ public final class Connection {
 
     /// - Returns: nil after the last result of the statement.
     private func next(before deadline: ContinuousClock.Instant) throws(PostgreSQLError) -> OpaquePointer? {
-        while PQisBusy(handle) != 0 {
-            var descriptor = pollfd(fd: PQsocket(handle), events: Int16(POLLIN), revents: 0)
-            let (seconds, attoseconds) = (deadline - .now).components
-            let milliseconds = seconds * 1000 + attoseconds / 1_000_000_000_000_000 + 1
-            let count = poll(&descriptor, 1, Int32(clamping: max(0, milliseconds)))
-            if count < 0, errno == EINTR { continue }
-            guard count > 0 else { throw lost("The server did not answer within \(timeout.components.seconds) s.") }
-            guard PQconsumeInput(handle) == 1 else { throw lost() }
+        while true {
+            let isSending = PQflush(handle)
+            guard isSending >= 0 else { throw lost() }
+            // What libpq has read may be enough. With TLS, it may have read a part of what OpenSSL holds: read twice.
+            guard PQconsumeInput(handle) == 1, PQconsumeInput(handle) == 1 else { throw lost() }
+            if isSending == 0, PQisBusy(handle) == 0 { return PQgetResult(handle) }
+            try wait(isSending == 0 ? POLLIN : POLLIN | POLLOUT, before: deadline)
         }
-        return PQgetResult(handle)
+    }
+
+    private func wait(_ events: Int32, before deadline: ContinuousClock.Instant) throws(PostgreSQLError) {
+        let rest = deadline - .now
+        guard rest > .zero else { throw lost("The server did not answer within \(timeout.components.seconds) s") }
+        var descriptor = pollfd(fd: PQsocket(handle), events: Int16(events), revents: 0)
+        let (seconds, attoseconds) = rest.components
+        _ = poll(&descriptor, 1, Int32(clamping: seconds * 1000 + attoseconds / 1_000_000_000_000_000 + 1))
     }
 
     private func lost(_ message: String? = nil) -> PostgreSQLError {

@@ -27,12 +27,6 @@ public struct PostgreSQLError: Error, Hashable, Sendable {
         return String(
             line.prefix(1000).filter { !$0.unicodeScalars.contains { $0.properties.generalCategory == .control } })
     }
-
-    /// Whether the connection has no transaction any more, so that a commit may or may not have happened.
-    public var isConnectionLost: Bool {
-        guard let code else { return true }
-        return code.hasPrefix("08") || code.hasPrefix("57P")
-    }
 }
 
 extension PostgreSQLError: CustomStringConvertible {

@@ -11,7 +11,7 @@ import subprocess
 import time
 
 import pytest
-from auditing import AuditCopy, AuditedService, KeepingLoad, Kills
+from auditing import AuditCopy, AuditedService, KeepingLoad, Kills, public_key
 from conftest import BINARY
 from database_server import Proxy, cluster, url
 from postgresql import GatewayOnPostgreSQL, LogInPostgreSQL, everything_wrong, origin
@@ -28,14 +28,13 @@ def server():
 @pytest.fixture
 def service(place, server):
     """A gateway that is not started, with a log of its own."""
-    audit = f"durability: oneServer\norigin: test/{place.name}"
-    return GatewayOnPostgreSQL(BINARY, place, FileKeys(place), url(server), audit)
+    return GatewayOnPostgreSQL(BINARY, place, FileKeys(place), url(server))
 
 
-def gateway(place, database, name="gateway", audit="durability: oneServer"):
+def gateway(place, database, name="gateway", audit="durability: oneServer", origin=None):
     directory = place / name
     directory.mkdir(exist_ok=True)
-    return GatewayOnPostgreSQL(BINARY, directory, FileKeys(directory), database, audit)
+    return GatewayOnPostgreSQL(BINARY, directory, FileKeys(directory), database, audit, origin)
 
 
 def audit(*arguments):
@@ -162,6 +161,13 @@ def test_commands_read_all_logs_of_a_database(place):
         )
         assert audit(*every, *keys)[0] == 1
         assert audit("verify", "--database", url(server), "--origin", names[0], *keys[:2])[0] == 0
+        # A log that was removed as a whole is missing, because its key or a checkpoint was given.
+        server.sql(
+            f"SET session_replication_role = replica; DELETE FROM privyseal.log WHERE origin = '{names[1]}'", "privyseal"
+        )
+        assert audit(*every, *keys[:2])[0] == 0
+        assert audit(*every, *keys)[0] == 1
+        assert audit(*every, *keys[:2], "--checkpoints", together)[0] == 1
 
 
 # Refusals at the start
@@ -336,7 +342,7 @@ def test_a_silent_network_refuses_requests_in_time_and_loses_nothing(place, serv
 
 def test_a_gateway_that_was_stopped_and_replaced_never_writes_again(place, server):
     first = gateway(place, url(server))
-    second = gateway(place, url(server), "second")
+    second = gateway(place, url(server), "second", origin=first.origin)
     with first:
         load = KeepingLoad(first, 4)
         load.wait_for(50)
@@ -398,7 +404,8 @@ def migrated(place, server, name, entries=0):
     before = old.configuration.read_text()
     configuration = before.replace(
         f"  database: {old.database}\n",
-        f"  database: {url(server)}\n  durability: oneServer\n  key: {old.database}.key\n",
+        f"  database: {url(server)}\n  durability: oneServer\n  key: {old.database}.key\n"
+        f"  origin: {public_key(old.database).read_text().split('+')[0]}\n",
     )
     assert configuration != before
     return old, configuration, load
@@ -468,6 +475,22 @@ def test_a_migration_that_was_interrupted_is_completed(place, server):
     with service:
         pass
     assert everything_wrong(server, service, load.signed, load.unanswered) == []
+
+
+def test_a_migration_to_a_database_that_is_refused_changes_nothing(place, server):
+    old, configuration, _ = migrated(place, server, "refused")
+    for change in (("durability: oneServer", "durability: replicated"), (url(server), url(server).replace("/privyseal", "/nothing"))):
+        old.configuration.write_text(configuration.replace(*change))
+        status, _, errors = old.run("audit", "migrate", "--from", old.database)
+        assert status == 1 and (b"no synchronous standby" in errors or b"does not exist" in errors), errors
+    assert AuditCopy(old.database).entries[-1]["kind"] != "moved"
+    # A log moves once.
+    old.configuration.write_text(configuration)
+    assert old.run("audit", "migrate", "--from", old.database)[0] == 0
+    arguments = ["migrate", "--from", old.database, "--key", f"{old.database}.key", "--one-server"]
+    with cluster() as other:
+        status, errors = audit(*arguments, "--to", url(other))
+    assert status == 1 and b"was moved to" in errors, errors
 
 
 def test_a_migration_refuses_a_damaged_log_and_a_running_gateway(place, server):

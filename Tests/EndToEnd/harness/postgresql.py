@@ -6,13 +6,14 @@ from auditing import AuditCopy, AuditedService, notes_in
 class GatewayOnPostgreSQL(AuditedService):
     """A gateway whose audit log is in PostgreSQL."""
 
-    def __init__(self, binary, directory, keys, database, audit="durability: oneServer", **more):
+    def __init__(self, binary, directory, keys, database, audit="durability: oneServer", origin=None, **more):
         self.url = database
+        self.origin = origin or f"test/{directory.parent.name}/{directory.name}"
         super().__init__(binary, directory, keys, audit, **more)
 
     def configure(self, audit="", *more, **others):
         self.database = self.url
-        lines = [f"key: {self.place}/audit.key", audit]
+        lines = [f"key: {self.place}/audit.key", f"origin: {self.origin}", audit]
         super().configure("\n".join(line for line in lines if line), *more, **others)
 
     @property

@@ -23,7 +23,7 @@ package final class MemoryAuditStore: AuditStore {
         var watchers: [(transactions: Int, continuation: CheckedContinuation<Void, Never>)] = []
     }
 
-    package static let scheme = "memory"
+    package static let schemes = ["memory"]
     package let identity = AuditIdentity(origin: "example.com/log")
     private let state = Mutex(State())
     /// Held transactions wait for it; each signal lets one continue.
@@ -32,7 +32,8 @@ package final class MemoryAuditStore: AuditStore {
     package init() {}
 
     package static func exists(at location: AuditLocation) throws(AuditStoreError) -> Bool { true }
-    package static func origins(at location: AuditLocation) throws(AuditStoreError) -> [String] { [] }
+    package static func readAll(at location: AuditLocation) throws(AuditStoreError) -> [any AuditReader] { [] }
+    package static func isOnThisMachine(_ location: AuditLocation) -> Bool { true }
     package static func create(at location: AuditLocation, identity: AuditIdentity) throws(AuditStoreError) {}
     package static func open(
         at location: AuditLocation, as role: AuditRole, timeout: Duration

@@ -3,9 +3,6 @@ import SigningKit
 /// A search in several logs. It visits their entries in the order of their times; the entries of one log stay in the
 /// order of their indexes.
 public struct MergedSearch {
-    /// Entries of one log that are read at a time. A reader is not used while the caller visits an entry.
-    private static let pageSize = 256
-
     private var logs: [SearchedLog]
     private let isLatestFirst: Bool
 
@@ -19,10 +16,10 @@ public struct MergedSearch {
     public mutating func run(
         _ visit: (_ log: any AuditReader, StoredEntry) throws(AuditStoreError) -> Bool
     ) throws(AuditStoreError) -> [SearchCoverage] {
-        for position in logs.indices { try logs[position].fill(Self.pageSize) }
+        for position in logs.indices { try logs[position].fill() }
         while let position = nextLog(), let entry = logs[position].take() {
             guard try visit(logs[position].reader, entry) else { break }
-            try logs[position].fill(Self.pageSize)
+            try logs[position].fill()
         }
         return logs.map(\.coverage)
     }
@@ -41,6 +38,9 @@ private struct SearchedLog {
     let reader: any AuditReader
     private var query: AuditQuery
     private var page: [StoredEntry] = []
+    /// Entries that are read at a time. Each page is longer, because each one begins with a look at the index.
+    private var pageSize = firstPageSize
+    private static let (firstPageSize, largestPageSize) = (128, 4096)
     private var isAtEnd = false
     /// Milliseconds since 1970 of the next entry. An entry without a time keeps that of the one before it. Nil if no
     /// entry is left.
@@ -52,22 +52,32 @@ private struct SearchedLog {
     }
 
     /// Reads the next page if no entry is left.
-    mutating func fill(_ count: Int) throws(AuditStoreError) {
+    mutating func fill() throws(AuditStoreError) {
         if page.isEmpty, !isAtEnd {
+            try passArchived(isFirstPage: pageSize == Self.firstPageSize)
             var found: [StoredEntry] = []
             let read = try reader.search(query) { entry in
                 found.append(entry)
-                return found.count < count
+                return found.count < pageSize
             }
             coverage.add(read)
-            isAtEnd = found.count < count
+            isAtEnd = found.count < pageSize
+            pageSize = min(2 * pageSize, Self.largestPageSize)
             if let last = found.last {
                 let rest = query.indexes
                 query.indexes = query.isLatestFirst ? rest.lowerBound..<last.index : last.index + 1..<rest.upperBound
             }
             page = found.reversed()
         }
-        time = page.last.map { EntryFields($0.body)?.time?.milliseconds ?? time ?? 0 }
+        time = page.last.map { EntryFields($0.body)?.time?.milliseconds ?? time ?? (query.isLatestFirst ? .max : 0) }
+    }
+
+    /// Begins after the archived entries. Those that were archived since the first page are missing.
+    private mutating func passArchived(isFirstPage: Bool) throws(AuditStoreError) {
+        let first = min(try reader.firstIndex(), query.indexes.upperBound)
+        guard first > query.indexes.lowerBound else { return }
+        if !isFirstPage { coverage.missing.add(query.indexes.lowerBound..<first) }
+        query.indexes = first..<query.indexes.upperBound
     }
 
     mutating func take() -> StoredEntry? { page.popLast() }

@@ -9,6 +9,8 @@ public struct AuditLocation: Sendable {
     /// Reads the password of the database each time a connection is opened; nil if it needs none.
     public var password: (@Sendable () throws(KeyError) -> Secret)?
     public var durability = AuditDurability.replicated
+    /// Whether readers use the server that accepts writes. Another one may be behind.
+    public var readsPrimary = false
 
     public init(_ text: String, origin: String? = nil) {
         self.text = text

@@ -6,13 +6,16 @@ public import TransparencyLog
 /// stores. Every call blocks, perhaps for as long as the disk does. Never call it on an event loop or in the
 /// cooperative pool.
 public protocol AuditStore: AnyObject, Sendable {
-    /// The first part of the location of such a store, such as `sqlite`.
-    static var scheme: String { get }
+    /// The first part of the locations of such a store, such as `sqlite`; the usual one first.
+    static var schemes: [String] { get }
 
     static func exists(at location: AuditLocation) throws(AuditStoreError) -> Bool
 
-    /// The names of all logs at a location, sorted. A store with one log for each location has at most one.
-    static func origins(at location: AuditLocation) throws(AuditStoreError) -> [String]
+    /// Opens all logs at a location for reading, sorted by name. Call the readers on one thread.
+    static func readAll(at location: AuditLocation) throws(AuditStoreError) -> [any AuditReader]
+
+    /// Whether the log is on a disk of this machine.
+    static func isOnThisMachine(_ location: AuditLocation) -> Bool
 
     /// Creates an empty log if the location has none.
     ///

@@ -154,7 +154,7 @@ public struct ExternalCheckpoints {
     private(set) var newest: SignedNote?
     public private(set) var largestSize: Int?
     /// In UTF-8.
-    private var origins: Set<[UInt8]> = []
+    private var originBytes: Set<[UInt8]> = []
     /// Covers all notes, to detect a change between two reads.
     private var hash = SHA256()
     /// Notes that are not checkpoints.
@@ -175,12 +175,15 @@ public struct ExternalCheckpoints {
     private mutating func add(_ note: SignedNote) {
         hash.update(data: Array(note.description.utf8))
         guard let checkpoint = try? Checkpoint(parsing: note.text) else { return others += 1 }
-        origins.insert(Array(checkpoint.origin.utf8))
+        originBytes.insert(Array(checkpoint.origin.utf8))
         claims.append(CheckpointSchedule.Stop(size: checkpoint.size, root: checkpoint.root, source: .external))
         if largestSize.map({ checkpoint.size > $0 }) ?? true { (largestSize, newest) = (checkpoint.size, note) }
     }
 
     public var count: Int { claims.count + others }
+
+    /// The names of the logs of the checkpoints. A note that is no checkpoint has none.
+    public var origins: [String] { originBytes.map { String(decoding: $0, as: UTF8.self) } }
 
     /// The checkpoints of one log.
     public func only(of origin: String) throws(AuditStoreError) -> ExternalCheckpoints {
@@ -193,7 +196,7 @@ public struct ExternalCheckpoints {
         }
     }
 
-    func areAll(of origin: String) -> Bool { others == 0 && origins.allSatisfy { $0.elementsEqual(origin.utf8) } }
+    func areAll(of origin: String) -> Bool { others == 0 && originBytes.allSatisfy { $0.elementsEqual(origin.utf8) } }
 
     /// - Throws: `.damaged` if the notes changed, because a checkpoint that contradicts the log must not disappear.
     func read(_ visit: (SignedNote) -> Void) throws(AuditStoreError) {

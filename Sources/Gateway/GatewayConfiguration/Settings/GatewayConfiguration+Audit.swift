@@ -49,7 +49,8 @@ extension GatewayConfiguration {
                 standard: "the database's path and `.key`; required with PostgreSQL",
                 "the log's private key (Ed25519); created with the log, with its public key next to it in `.pub`"),
             .optional(
-                "origin", \.origin, .auditOrigin, needsRestart: true, standard: "from the host's name",
+                "origin", \.origin, .auditOrigin, needsRestart: true,
+                standard: "from the host's name; required with PostgreSQL",
                 "the name of the log in its checkpoints; it is fixed when the log is created. Different for each gateway"
             ),
             .value(
@@ -73,6 +74,12 @@ extension GatewayConfiguration {
                     findings.fault(
                         "is missing; give the absolute path of the log's private key on this machine, such as "
                             + Self.example + ".key", at: given.origin.child("key"))
+                }
+                // A gateway that has lost its key would otherwise begin another log under another name.
+                if !given.isPresentOrMisspelt("origin") {
+                    findings.fault(
+                        "is missing; give the name of this gateway's log in the database, such as "
+                            + "example.com/privyseal/shop-1", at: given.origin.child("origin"))
                 }
                 if let origin = given.origin(of: "reserve") {
                     findings.fault("has no effect, because the database's disk is the server's; remove it", at: origin)

@@ -1,3 +1,4 @@
+import Foundation
 import SigningKit
 
 extension GatewayConfiguration {
@@ -8,6 +9,14 @@ extension GatewayConfiguration {
         public let origin: ConfigurationOrigin
         /// The SQLite database; nil for a database on a server.
         public let file: File?
+
+        /// The private keys that libpq may use for this database.
+        public var keyFiles: [String] {
+            guard file == nil else { return [] }
+            let given = text.split(separator: "?", maxSplits: 1).dropFirst().flatMap { $0.split(separator: "&") }
+                .filter { $0.hasPrefix("sslkey=") }.compactMap { $0.dropFirst("sslkey=".count).removingPercentEncoding }
+            return given + [NSHomeDirectory() + "/.postgresql/postgresql.key"]
+        }
 
         /// Not read yet.
         static let none = AuditDatabase(text: "", origin: .unknown, file: nil)

@@ -157,7 +157,8 @@ struct LocalKeyLifecycleClient: KeyLifecycleClient {
         var lock = try KeyRegisterLock(beside: settings.key.path)
         defer { withExtendedLifetime(lock) {} }
         let keyStates = KeyStateCache()
-        let audit = try AuditComposition(settings, of: configuration).open(isServing: false, keyStates: keyStates)
+        let audit = try AuditComposition(settings, of: configuration).open(
+            isServing: false, as: .gateway, keyStates: keyStates)
         return try await finally(audit.close) {
             // The first use creates the log and its key, which can be locked only now.
             if lock == nil { lock = try KeyRegisterLock(beside: settings.key.path) }

@@ -25,9 +25,12 @@ struct AuditComposition {
     ///
     /// - Parameters:
     ///   - isServing: whether checkpoints are published. A command leaves that to the gateway.
+    ///   - role: `gateway` if this process decides on key states. A gateway on another machine may not go on then.
     ///   - keyStates: gets the register of keys.
     /// - Throws: `CommandError`.
-    func open(isServing: Bool, keyStates: KeyStateCache = KeyStateCache()) throws(CommandError) -> AuditLog {
+    func open(
+        isServing: Bool, as role: AuditRole = .command, keyStates: KeyStateCache = KeyStateCache()
+    ) throws(CommandError) -> AuditLog {
         let signer = try loadOrCreate()
         let location = audit.location(of: signer.name)
         let file = CheckpointFile(audit.checkpoints.file.path)
@@ -39,7 +42,7 @@ struct AuditComposition {
                 reserve: audit.reserveBytes),
             known: try file.heads(signedBy: signer.verifier), publisher: publisher, loading: keyStates.load
         ) { [audit] () throws(AuditStoreError) in
-            try location.open(as: isServing ? .gateway : .command, timeout: audit.writeTimeout)
+            try location.open(as: role, timeout: audit.writeTimeout)
         }
         do { try log.open() } catch {
             throw refusal("the audit log \(name) cannot be used. \(error)")
@@ -54,7 +57,8 @@ struct AuditComposition {
     ) throws -> AuditLog? {
         guard let audit = configuration.audit else { return nil }
         return try StandardError.attempt(78) { () throws(CommandError) in
-            try AuditComposition(audit, of: configuration).open(isServing: isServing, keyStates: keyStates)
+            try AuditComposition(audit, of: configuration).open(
+                isServing: isServing, as: isServing ? .gateway : .command, keyStates: keyStates)
         }
     }
 

@@ -7,8 +7,21 @@ import TransparencyLog
 extension AuditLocation {
     /// The store of the location: the one with its scheme, or SQLite for a path.
     var store: any AuditStore.Type {
-        BuiltIns.auditStores.first { text.utf8.starts(with: "\($0.scheme):".utf8) } ?? BuiltIns.fileAuditStore
+        BuiltIns.auditStores.first { store in
+            store.schemes.contains { text.utf8.starts(with: "\($0):".utf8) }
+        } ?? BuiltIns.fileAuditStore
     }
+
+    /// Nil for a location that is not a file.
+    var path: String? {
+        guard store == BuiltIns.fileAuditStore else { return nil }
+        return BuiltIns.fileAuditStore.schemes.reduce(text) { text, scheme in
+            text.hasPrefix(scheme + ":") ? String(text.dropFirst(scheme.count + 1)) : text
+        }
+    }
+
+    /// The path or the URL, without parameters, for messages.
+    var place: String { String(text.prefix { $0 != "?" }) }
 
     func read() throws(AuditStoreError) -> any AuditReader { try store.read(at: self) }
 
@@ -30,6 +43,7 @@ extension GatewayConfiguration.Audit {
     func location(of origin: String?) -> AuditLocation {
         var location = AuditLocation(database.text, origin: origin)
         location.durability = durability ?? .replicated
+        location.readsPrimary = true
         if let passwordSource {
             location.password = { () throws(KeyError) in try FileSecretSource().secret(passwordSource) }
         }

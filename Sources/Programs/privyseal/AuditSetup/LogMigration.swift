@@ -5,7 +5,7 @@ import TransparencyLog
 
 /// Copies a log to another database. The log keeps its name, key, entries, checkpoints and registers.
 ///
-/// It can be interrupted and repeated: each step finds out whether it was done.
+/// If it was interrupted, a second run completes it.
 struct LogMigration {
     let source: AuditLocation
     /// With the origin of the log.
@@ -19,11 +19,9 @@ struct LogMigration {
     /// - Returns: the number of entries that were copied.
     /// - Throws: `CommandError`, or an error of a store.
     func run() async throws -> Int {
-        try requireRoom()
+        try prepareTarget()
         try verify(source, "the log in \(source.place)")
-        if try !isEnd("moved", of: source) {
-            try await record(.moved(to: target.place, actor: Client.operator.name), in: source)
-        }
+        try await recordMove()
         let size = try copy()
         try verify(target, "the copy in \(target.place)")
         try await record(
@@ -31,15 +29,45 @@ struct LogMigration {
         return size
     }
 
-    /// The target may hold the same entries, from an earlier run, and no others.
-    private func requireRoom() throws {
-        guard try target.store.exists(at: target) else { return }
-        let (copied, head) = (try target.read().head(), try source.read().head())
+    /// Throws if the target cannot be written, or holds other entries than those of an earlier run.
+    private func prepareTarget() throws {
+        if try !target.store.exists(at: target) {
+            try target.store.create(at: target, identity: AuditIdentity(origin: signer.name))
+        }
+        let store = try target.open(as: .command, timeout: Self.timeout)
+        defer { store.close() }
+        let copied = try store.write { transaction throws(AuditStoreError) in try transaction.head() }
+        let head = try head(of: source)
         guard copied == nil || copied == head else {
             throw CommandError(
                 "\(target.place) already holds \(copied?.size ?? 0) entries of \(signer.name). If the log was moved "
                     + "before, use it there; to move it again, begin with an empty database.")
         }
+    }
+
+    private func head(of location: AuditLocation) throws -> SignedTreeHead? {
+        let reader = try location.read()
+        defer { reader.close() }
+        return try reader.head()
+    }
+
+    /// Appends the entry `moved` to the source, unless it ends with one. From then on, gateways refuse the source.
+    private func recordMove() async throws {
+        if let place = try Self.destination(of: source.read()) {
+            guard place == target.place else {
+                throw CommandError("\(source.place) was moved to \(place) before. Move the log from there.")
+            }
+            return
+        }
+        try await record(.moved(to: target.place, actor: Client.operator.name), in: source)
+    }
+
+    /// Where the log was moved to; nil if its last entry is another one.
+    private static func destination(of reader: any AuditReader) throws(AuditStoreError) -> String? {
+        guard let head = try reader.head(), let last = try reader.entry(at: head.size - 1),
+            let fields = EntryFields(last.body), fields.kind == "moved"
+        else { return nil }
+        return fields.text("to")
     }
 
     private func verify(_ location: AuditLocation, _ what: String) throws {
@@ -50,20 +78,14 @@ struct LogMigration {
         }
         let report = try AuditVerifier([signer.verifier], externals: externals, faultLimit: 1).verify(reader)
         if let fault = report.faults.first {
-            throw CommandError("Nothing is moved, because \(what) is not intact. \(fault)")
+            throw CommandError("The log cannot be moved, because \(what) is not intact. \(fault)")
         }
-    }
-
-    private func isEnd(_ kind: String, of location: AuditLocation) throws -> Bool {
-        let reader = try location.read()
-        defer { reader.close() }
-        guard let head = try reader.head(), let last = try reader.entry(at: head.size - 1) else { return false }
-        return EntryFields(last.body)?.kind == kind
     }
 
     private func record(_ event: AuditEvent, in location: AuditLocation, continuesMovedLog: Bool = false) async throws {
         let log = AuditLog(signer: signer, continuesMovedLog: continuesMovedLog) { () throws(AuditStoreError) in
-            try location.open(as: .command, timeout: Self.timeout)
+            // A gateway that writes to the source on another machine must not go on.
+            try location.open(as: .gateway, timeout: Self.timeout)
         }
         try log.open()
         try await finally(log.close) { try await log.record(event) }
@@ -75,9 +97,8 @@ struct LogMigration {
     private func copy() throws -> Int {
         let reader = try source.read()
         defer { reader.close() }
-        guard let head = try reader.head() else { throw CommandError("The log in \(source.place) has no entry.") }
-        if try !target.store.exists(at: target) {
-            try target.store.create(at: target, identity: reader.identity)
+        guard let head = try reader.head(), try Self.destination(of: reader) == target.place else {
+            throw CommandError("Another program has written to \(source.place) meanwhile.")
         }
         let store = try target.open(as: .command, timeout: Self.timeout)
         defer { store.close() }
@@ -109,9 +130,4 @@ struct LogMigration {
         for checkpoint in try reader.checkpoints() { try transaction.keep(checkpoint) }
         try transaction.setHead(head)
     }
-}
-
-extension AuditLocation {
-    /// The path or the URL, without parameters.
-    var place: String { String(text.prefix { $0 != "?" }) }
 }

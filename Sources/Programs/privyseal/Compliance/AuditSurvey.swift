@@ -48,8 +48,9 @@ struct AuditSurvey {
 
     private static func secondPlace(of audit: GatewayConfiguration.Audit) -> AuditFindings.CheckpointLocation {
         let checkpoints = audit.checkpoints
-        // A database on a server is not on this machine's disk.
-        let isApart = audit.database.file.map { device(of: checkpoints.file.path) != device(of: $0.path) } ?? true
+        let isApart =
+            audit.database.file.map { device(of: checkpoints.file.path) != device(of: $0.path) }
+            ?? !audit.location.store.isOnThisMachine(audit.location)
         let passing = volatileFileSystem(of: existing(checkpoints.file.path))
         if isApart, passing == nil { return .otherFileSystem }
         if let endpoint = checkpoints.endpoint { return .sent(place: endpoint) }

@@ -38,6 +38,7 @@ extension GatewayConfiguration {
         var files = listeners.compactMap(\.tls?.key.path)
         guard let audit else { return files }
         files += audit.databaseFiles + [audit.key.path, audit.checkpoints.file.path]
+        files += audit.database.keyFiles
         if let source = audit.passwordSource, let path = try? FileSecretSource().path(of: source) { files.append(path) }
         if let token = audit.checkpoints.tokenFile { files.append(token.path) }
         return files

@@ -66,7 +66,8 @@ extension AuditCommand {
             let limit = try before.map(AuditFilterOption.moment)
             let source = try log.open()
             // The lock lasts until the process ends.
-            try Self.lock(beside: source.path)
+            // For a log on a server, it is on the directory of the files.
+            try Self.lock(source.path.map { DurableWrite.directory(of: $0) } ?? directory)
             let collections = try checkpoints.collections(for: source)
             try verify(source, collections)
             let selection = ArchiveSelection(reader: source.reader, externals: collections.map(\.checkpoints))
@@ -142,10 +143,9 @@ extension AuditCommand {
             }
         }
 
-        /// Locks the log's directory until the process ends (flock(2)). Nothing else locks it. Two archivings would
+        /// Locks a directory until the process ends (flock(2)). Nothing else locks it. Two archivings would
         /// take each other's moved segments for damage.
-        private static func lock(beside database: String) throws(CommandError) {
-            let directory = DurableWrite.directory(of: database)
+        private static func lock(_ directory: String) throws(CommandError) {
             let descriptor = Glibc.open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
             guard descriptor >= 0 else {
                 throw CommandError("\(directory) cannot be opened: \(String(cString: strerror(errno))).")

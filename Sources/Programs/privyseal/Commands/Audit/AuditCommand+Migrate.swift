@@ -66,36 +66,29 @@ extension AuditCommand {
         func run() async throws {
             LogSetup.bootstrapQuietly()
             let audit = try config.map { try AuditLogOption.audit(of: ConfigurationOption.load($0), $0) }
-            let source = AuditLocation(from)
-            let path = key ?? audit?.key.path ?? source.place.trimmingScheme + ".key"
+            var source = AuditLocation(from)
+            let path = key ?? audit?.key.path ?? (source.path ?? source.place) + ".key"
             let signer = try StandardError.attempt(64) { () throws(CommandError) in try AuditKeyFile(path).read() }
             var target = audit?.location(of: signer.name) ?? AuditLocation(to ?? "", origin: signer.name)
             if let passwordSource {
                 target.password = { () throws(KeyError) in try FileSecretSource().secret(passwordSource) }
             }
             if oneServer { target.durability = .oneServer }
+            // The source was used with its durability. It only gets one more entry.
+            source.durability = .oneServer
+            (source.readsPrimary, source.origin) = (true, signer.name)
             // Held until the end: a running gateway holds it, too.
             let lock = try KeyRegisterLock(beside: path)
             defer { withExtendedLifetime(lock) {} }
             let collections =
                 try audit.map { [try CheckpointCollection($0.checkpoints.file.path, isGiven: false)] } ?? []
-            var old = source
-            old.origin = signer.name
             let size = try await LogMigration(
-                source: old, target: target, signer: signer, externals: collections.map(\.checkpoints)
+                source: source, target: target, signer: signer, externals: collections.map(\.checkpoints)
             ).run()
             print("\(size) entries of \(signer.name) are in \(target.place).")
             print(
-                "Give this database to the gateway, and keep \(old.place) with your backups: nothing is appended to it."
+                "Give this database to the gateway, and keep \(source.place) with your backups: nothing is appended to it."
             )
         }
-    }
-}
-
-extension String {
-    /// Without `sqlite:` in front.
-    fileprivate var trimmingScheme: String {
-        let prefix = BuiltIns.fileAuditStore.scheme + ":"
-        return hasPrefix(prefix) ? String(dropFirst(prefix.count)) : self
     }
 }

@@ -54,14 +54,29 @@ extension AuditCommand {
                 if !result.isIntact { throw ExitCode.failure }
                 return
             }
-            let results = try log.openAll().map { source in
+            let sources = try log.openAll()
+            let results = try sources.map { source in
                 let origin = source.reader.identity.origin
                 return try verify(
                     source, with: try keys.verifiers(for: source, of: origin),
                     try checkpoints.collections(for: source).map { try $0.only(of: origin) })
             }
-            try output.write(results.map(\.document), text: results.map(\.text).joined(separator: "\n\n"))
-            if !results.allSatisfy(\.isIntact) { throw ExitCode.failure }
+            let missing = try missingLogs(among: sources)
+            let document: JSONMembers = ["logs": results.map(\.document), "missing": missing]
+            let lines = missing.map { "\(PlainText.of($0)): missing: there is no such log in the database" }
+            try output.write(document, text: (results.map(\.text) + lines).joined(separator: "\n\n"))
+            if !missing.isEmpty || !results.allSatisfy(\.isIntact) { throw ExitCode.failure }
+        }
+
+        /// The logs of the given keys and checkpoints that the database lacks.
+        private func missingLogs(among sources: [AuditSource]) throws -> [String] {
+            guard let source = sources.first else { return [] }
+            let found = Set(sources.map(\.reader.identity.origin))
+            let known =
+                try keys.verifiers(for: source).map(\.name)
+                + checkpoints.collections(for: source).flatMap { $0.checkpoints.origins }
+            // A cosigner's key has the name of its log, and a suffix.
+            return Set(known).subtracting(found).subtracting(found.map { AuditComposition.cosigner(of: $0) }).sorted()
         }
 
         private func verify(
@@ -99,7 +114,8 @@ extension AuditCommand {
 
 /// The output of `privyseal audit verify`.
 struct VerificationResult {
-    let database: String
+    /// The path of the database; nil for a log on a server.
+    let database: String?
     let report: AuditReport
     let verifiers: [NoteVerifier]
     let collections: [CheckpointCollection]
@@ -126,7 +142,7 @@ struct VerificationResult {
             return "No checkpoint from another place was compared: without one, an older copy of the whole log cannot "
                 + "be distinguished from a newer one."
         }
-        guard collections.allSatisfy({ !$0.isGiven && $0.isBeside(database) }) else { return nil }
+        guard collections.allSatisfy({ !$0.isGiven && (database.map($0.isBeside) ?? false) }) else { return nil }
         return "The only compared checkpoints are stored next to the log, so an attacker can change both together. "
             + "Make the gateway store them in another place (audit.checkpoints), and give those with --checkpoints."
     }

@@ -49,13 +49,10 @@ struct AuditLogOption: ParsableArguments {
         guard let location = database.map({ AuditLocation($0) }) ?? audit?.location(of: nil) else {
             throw ExitCode.validationFailure
         }
-        let origins = try location.store.origins(at: location)
-        guard !origins.isEmpty else { throw CommandError("There is no audit log in \(location.place).") }
-        return try origins.map { origin in
-            var location = location
-            location.origin = origin
-            return AuditSource(
-                location: location, reader: try location.read(), configuration: configuration, audit: audit)
+        let readers = try location.store.readAll(at: location)
+        guard !readers.isEmpty else { throw CommandError("There is no audit log in \(location.place).") }
+        return readers.map {
+            AuditSource(location: location, reader: $0, configuration: configuration, audit: audit)
         }
     }
 
@@ -88,10 +85,8 @@ struct AuditSource {
     /// The section of the configuration.
     let audit: GatewayConfiguration.Audit?
 
-    /// The database's path without the scheme of its store, or the path of the log's files on this machine.
-    var path: String {
-        audit?.localPath ?? String(location.text.trimmingPrefix("\(BuiltIns.fileAuditStore.scheme):"))
-    }
+    /// The path of the database; nil for a log on a server.
+    var path: String? { location.path }
 }
 
 extension AuditReader {

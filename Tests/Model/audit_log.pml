@@ -9,7 +9,7 @@
 #define CHANGES 1
 #define CRASHES 1    /* of the primary server, which recovers by itself */
 #define FAILOVERS 1  /* to the standby */
-#define KILLS 1      /* of each gateway, which starts again */
+#define KILLS 1      /* of a gateway, which starts again */
 #define ENTRIES 4    /* the most that these events can append */
 
 #define KEY_CHANGE 100  /* an entry: the number of the key that is active from then on is added */
@@ -41,10 +41,9 @@ typedef Gateway {
     byte inFlight;    /* requests that have selected their key and have no durable entry yet */
     bool isPaused;    /* requests wait, because the active key changes */
     bool isFenced;
-    byte kills;
 };
 Gateway gateway[GATEWAYS];
-byte changes = 0;
+byte changes = 0, kills = 0;
 
 /* The active key after the entries of a server. */
 hidden byte cursor, activeKey;   /* Scratch variables are not part of the state. */
@@ -118,10 +117,10 @@ active proctype Database() {
 #define UNKNOWN 2   /* the connection ended: the commit may have happened */
 #define FENCED 3
 #define KILLED 4    /* the gateway was killed, and forgets everything */
-#define mayBeKilled(g) (gateway[g].kills < KILLS)
+#define mayBeKilled (kills < KILLS)
 
 inline kill(g) {
-    gateway[g].kills++; gateway[g].epoch = 0; gateway[g].key = 0; gateway[g].inFlight = 0; gateway[g].isPaused = false;
+    kills++; gateway[g].epoch = 0; gateway[g].key = 0; gateway[g].inFlight = 0; gateway[g].isPaused = false;
     outcome = KILLED
 }
 
@@ -162,7 +161,7 @@ inline transaction(g, me, value) {
             /* The commit waits for the standby. */
             if
             :: atomic { mine == connection && server[standby].size > size -> outcome = COMMITTED }
-            :: atomic { mine == connection && mayBeKilled(g) -> kill(g); holder = ORPHAN }
+            :: atomic { mine == connection && mayBeKilled -> kill(g); holder = ORPHAN }
             :: mine != connection
             fi;
 #else
@@ -170,7 +169,7 @@ inline transaction(g, me, value) {
 #endif
             atomic { if :: holder == me && mine == connection -> holder = 0 :: else fi }
         /* The database rolls the transaction back. */
-        :: atomic { mine == connection && mayBeKilled(g) -> kill(g); if :: holder == me -> holder = 0 :: else fi }
+        :: atomic { mine == connection && mayBeKilled -> kill(g); if :: holder == me -> holder = 0 :: else fi }
         :: mine != connection
         fi
     :: mine != connection
@@ -227,7 +226,7 @@ proctype Requests(byte g) {
     do
     :: gateway[g].isFenced || requests == REQUESTS -> break
     :: gateway[g].epoch == 0 -> claim(g, _pid); forget()
-    :: atomic { gateway[g].epoch > 0 && !gateway[g].isPaused && mayBeKilled(g) -> kill(g); outcome = 0 }
+    :: atomic { gateway[g].epoch > 0 && !gateway[g].isPaused && mayBeKilled -> kill(g); outcome = 0 }
     /* A request selects its key. It waits while the key changes. */
     :: atomic {
         requests < REQUESTS && gateway[g].epoch > 0 && !gateway[g].isPaused && !gateway[g].isFenced ->

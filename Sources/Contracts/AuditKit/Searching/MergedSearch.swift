@@ -38,7 +38,7 @@ private struct SearchedLog {
     let reader: any AuditReader
     private var query: AuditQuery
     private var page: [StoredEntry] = []
-    /// Entries that are read at a time. Each page is longer, because each one begins with a look at the index.
+    /// Entries that are read at a time. Pages become longer, because each one reads the list of indexed segments.
     private var pageSize = firstPageSize
     private static let (firstPageSize, largestPageSize) = (128, 4096)
     private var isAtEnd = false

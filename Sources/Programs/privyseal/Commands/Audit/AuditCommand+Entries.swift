@@ -82,7 +82,7 @@ extension AuditCommand {
                     --config gateway.yaml
                   privyseal audit search --request-id 7f3d2c --format json --config gateway.yaml
                   privyseal audit search --outcome rate-limited --count --config gateway.yaml
-                  privyseal audit search --all-logs --user u-17 --config gateway.yaml
+                  privyseal audit search --all-logs --client shop --config gateway.yaml
 
                 With --all-logs, the entries of all logs in the database are in the order of their times, and each \
                 begins with the name of its log.

@@ -37,6 +37,7 @@ from running import (  # noqa: E402
     slow_scripts,
 )
 from service import Service, mint, write_key  # noqa: E402
+from soak_fleet import fleet  # noqa: E402
 
 
 def say(text):
@@ -373,6 +374,14 @@ def signer_kills(binary, name, keys, directory, signer, processes, count, seed, 
     table.add("  signers that outlived their gateway", sum(is_alive(pid) for pid in left), "processes", 0)
 
 
+def postgresql(binary, is_quick, table):
+    """Gateways on one PostgreSQL: no signature is lost or unrecorded."""
+    say("Gateways on one PostgreSQL …")
+    with place() as directory:
+        for fault in fleet(binary, is_quick, table, directory, random.SystemRandom().randrange(1_000_000))[:20]:
+            say(fault)
+
+
 def signer_processes(service, processes):
     """The signers of the gateway that can sign; None unless all can."""
     _, _, body = service.ask("GET", "/v1/signers", listener="admin")
@@ -384,7 +393,14 @@ def is_alive(pid):
     return pathlib.Path(f"/proc/{pid}").exists()
 
 
-RUNS = {"slow": slow, "reload": reload, "certificates": certificates, "audit": audit, "signers": signers}
+RUNS = {
+    "slow": slow,
+    "reload": reload,
+    "certificates": certificates,
+    "audit": audit,
+    "signers": signers,
+    "postgresql": postgresql,
+}
 
 
 def main():

@@ -134,8 +134,9 @@ public struct LaunchedSigner: Sendable {
 
     /// Ends the process, with the processes of its session, and removes it from the process table.
     ///
+    /// - Parameter grace: milliseconds for the process to end by itself.
     /// - Returns: how it had ended by itself, for a sentence; nil if it had not.
-    static func end(_ pid: Int32) -> String? {
+    static func end(_ pid: Int32, grace: Int) -> String? {
         var status: Int32 = 0
         func hasEnded(within milliseconds: Int) -> Bool {
             for _ in 0..<milliseconds {
@@ -144,8 +145,7 @@ public struct LaunchedSigner: Sendable {
             }
             return false
         }
-        // The kernel closes the descriptors of a process shortly before its parent can see its end.
-        let endedByItself = hasEnded(within: 10)
+        let endedByItself = hasEnded(within: grace)
         kill(-pid, SIGKILL)
         if endedByItself { return text(ofStatus: status) }
         kill(pid, SIGKILL)

@@ -54,7 +54,9 @@ final class SignerProcess: Sendable {
             }
             guard let launched else { return tell(error.description) }
             SignerLauncher.shared.enqueue {
-                let how = LaunchedSigner.end(launched.pid)
+                // The kernel closes the descriptors of a process shortly before its parent can see its end: a few
+                // milliseconds, or more on a busy machine.
+                let how = LaunchedSigner.end(launched.pid, grace: byItself ? 100 : 10)
                 guard byItself, let how else { return tell(error.description) }
                 tell("The process of the signer \(settings.name) ended \(how).")
             }
@@ -64,7 +66,7 @@ final class SignerProcess: Sendable {
             connection = try await SignerConnection.make(descriptor, name: settings.name, onEvent: handle)
         } catch {
             // It ended before it was connected.
-            if let launched { SignerLauncher.shared.enqueue { _ = LaunchedSigner.end(launched.pid) } }
+            if let launched { SignerLauncher.shared.enqueue { _ = LaunchedSigner.end(launched.pid, grace: 10) } }
             throw error
         }
         let start = SignerCall.start(SignerStart(settings))

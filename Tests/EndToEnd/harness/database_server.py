@@ -71,13 +71,16 @@ class Server:
     def standby(self, name="standby"):
         """A started standby. `require` makes the commits of this server wait for it."""
         other = Server(self.directory, name)
+        self.make_standby(other)
+        return other
+
+    def make_standby(self, other):
         self.run(
             "pg_basebackup", "--pgdata", other.data, "--write-recovery-conf", "--no-sync", "--checkpoint", "fast",
-            "--dbname", f"host=127.0.0.1 port={self.port} user=postgres application_name={name}",
+            "--dbname", f"host=127.0.0.1 port={self.port} user=postgres application_name={other.name}",
         )  # fmt: skip
         other.start()
         self.await_("SELECT count(*) FROM pg_stat_replication WHERE state = 'streaming'", "1")
-        return other
 
     def require(self, name):
         """Commits wait for the disk of the standby `name`; none for ''."""
@@ -122,23 +125,17 @@ def cluster(settings=()):
     directory = tempfile.mkdtemp(prefix="privyseal-pg-")
     if USER:
         shutil.chown(directory, USER["user"], USER["group"])
-    servers = []
     try:
         primary = Server(directory, settings=settings).initialize().start()
-        servers.append(primary)
         primary.sql("CREATE DATABASE privyseal")
-        make_standby = primary.standby
-
-        def standby(name="standby"):
-            servers.append(make_standby(name))
-            return servers[-1]
-
-        primary.standby = standby
         yield primary
     finally:
-        for server in servers:
-            with contextlib.suppress(AssertionError, OSError, subprocess.SubprocessError):
-                server.stop(signal.SIGQUIT)
+        for file in pathlib.Path(directory).glob("*/postmaster.pid"):
+            with contextlib.suppress(OSError, ValueError):
+                server = int(file.read_text().split()[0])
+                os.kill(server, signal.SIGCONT)
+                os.kill(server, signal.SIGQUIT)
+                os.waitpid(server, 0)
         shutil.rmtree(directory, ignore_errors=True)
 
 

@@ -16,6 +16,14 @@ GATEWAYS = 4
 COUNTS, QUICK_COUNTS = (100, 20, 10, 10), (8, 2, 2, 2)
 
 
+# Every standby has this name, and waits for a standby of this name once it is the primary server.
+STANDBY = "standby"
+
+
+def standby_of(primary, name):
+    return Server(primary.directory, name, [f"synchronous_standby_names={STANDBY}"])
+
+
 class Fleet:
     """A primary server, its synchronous standby, and gateways that are killed and started again."""
 
@@ -41,10 +49,9 @@ class Fleet:
         lost.stop(signal.SIGQUIT)
         new.promote()
         new.await_("SELECT pg_is_in_recovery()", "f")
-        standby = Server(new.directory, f"server{number}")
+        standby = standby_of(new, f"server{number}")
         standby.port = lost.port
-        new.make_standby(standby)
-        new.require(standby.name)
+        new.make_standby(standby, STANDBY)
         self.primary, self.standby = new, standby
 
     def silence(self):
@@ -110,8 +117,9 @@ class RestartedGateway:
 def fleet(binary, is_quick, table, directory, seed):
     kills, restarts, failovers, silences = QUICK_COUNTS if is_quick else COUNTS
     with cluster() as primary, contextlib.ExitStack() as stack:
-        standby = primary.standby()
-        primary.require(standby.name)
+        standby = standby_of(primary, STANDBY)
+        primary.make_standby(standby)
+        primary.require(STANDBY)
         fleet = Fleet(binary, directory, (primary, standby), seed)
         for proxy in fleet.proxies:
             stack.enter_context(proxy)

@@ -74,10 +74,11 @@ class Server:
         self.make_standby(other)
         return other
 
-    def make_standby(self, other):
+    def make_standby(self, other, application=None):
+        """`application`: the name that `synchronous_standby_names` of this server has for it."""
         self.run(
             "pg_basebackup", "--pgdata", other.data, "--write-recovery-conf", "--no-sync", "--checkpoint", "fast",
-            "--dbname", f"host=127.0.0.1 port={self.port} user=postgres application_name={other.name}",
+            "--dbname", f"host=127.0.0.1 port={self.port} user=postgres application_name={application or other.name}",
         )  # fmt: skip
         other.start()
         self.await_("SELECT count(*) FROM pg_stat_replication WHERE state = 'streaming'", "1")
@@ -157,6 +158,8 @@ class Proxy:
         self.port = free_port()
         self.process = subprocess.Popen(
             ["socat", f"TCP-LISTEN:{self.port},bind=127.0.0.1,reuseaddr,fork", f"TCP:127.0.0.1:{port}"],
+            # It reports every connection that a stopped server refuses.
+            stderr=subprocess.DEVNULL,
             start_new_session=True,
         )
         end = time.monotonic() + 10

@@ -217,18 +217,9 @@ final class LogDatabase {
 }
 
 extension LogDatabase {
-    /// Faults of the store itself, as sentences. Damage that stops a check is a fault, too.
+    /// Faults of the store itself, as sentences.
     func faults() throws(AuditStoreError) -> [String] {
-        let checks: [() throws(AuditStoreError) -> [String]] = [schemaFaults, bookkeepingFaults]
-        var sentences: [String] = []
-        for check in checks {
-            do throws(AuditStoreError) {
-                sentences += try check()
-            } catch .damaged(let sentence) {
-                sentences.append(sentence)
-            }
-        }
-        return sentences
+        try AuditStoreError.faults([schemaFaults, bookkeepingFaults])
     }
 
     func schemaFaults() throws(AuditStoreError) -> [String] {

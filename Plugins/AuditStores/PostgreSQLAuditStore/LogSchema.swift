@@ -155,7 +155,7 @@ extension LogSchema {
         try connection.run("INSERT INTO privyseal.version VALUES ($1)", .integer(version))
     }
 
-    /// `PSal`.
+    /// The number of the advisory lock: the letters `PSal`, so that another program is unlikely to use it.
     private static let lock = 0x5053_616c
 
     /// Nil without tables.

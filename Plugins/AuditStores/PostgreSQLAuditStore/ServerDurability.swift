@@ -19,7 +19,8 @@ struct ServerDurability {
         standbyNames = row.text(column + 2)
     }
 
-    /// Makes commits of this connection wait for the disk and the standby, whatever the role or the database has set.
+    /// Makes commits of this connection wait for the disk and the standby. This overrides a setting of the role or of the
+    /// database.
     static func require(in connection: Connection) throws(PostgreSQLError) {
         // `remote_apply` waits for more.
         try connection.visit(

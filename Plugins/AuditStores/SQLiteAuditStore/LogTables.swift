@@ -206,18 +206,9 @@ final class LogTables {
 }
 
 extension LogTables {
-    /// Faults of the store itself, as sentences. Damage that stops a check is a fault, too.
+    /// Faults of the store itself, as sentences.
     func faults() throws(AuditStoreError) -> [String] {
-        let checks: [() throws(AuditStoreError) -> [String]] = [pageFaults, schemaFaults, bookkeepingFaults]
-        var sentences: [String] = []
-        for check in checks {
-            do throws(AuditStoreError) {
-                sentences += try check()
-            } catch .damaged(let sentence) {
-                sentences.append(sentence)
-            }
-        }
-        return sentences
+        try AuditStoreError.faults([pageFaults, schemaFaults, bookkeepingFaults])
     }
 
     private func pageFaults() throws(AuditStoreError) -> [String] {

@@ -253,6 +253,21 @@ public enum AuditStoreError: Error, Hashable, Sendable {
 }
 
 extension AuditStoreError {
+    /// The sentences of all checks of a store. Damage that stops a check is a fault, too.
+    package static func faults(
+        _ checks: [() throws(AuditStoreError) -> [String]]
+    ) throws(AuditStoreError) -> [String] {
+        var sentences: [String] = []
+        for check in checks {
+            do throws(AuditStoreError) {
+                sentences += try check()
+            } catch .damaged(let sentence) {
+                sentences.append(sentence)
+            }
+        }
+        return sentences
+    }
+
     /// Whether another attempt may succeed without a person.
     public var mayPass: Bool {
         switch self {

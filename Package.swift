@@ -344,7 +344,12 @@ let package = Package(
         .target(
             name: "AuditKitTesting", dependencies: ["AuditKit", "SigningKit"], path: "Tests/Support/AuditKitTesting",
             swiftSettings: strict),
-        .target(name: "PostgreSQLTesting", path: "Tests/Support/PostgreSQLTesting", swiftSettings: strict),
+        .target(
+            name: "ProgramTesting", dependencies: ["ProcessSandbox"], path: "Tests/Support/ProgramTesting",
+            swiftSettings: strict),
+        .target(
+            name: "PostgreSQLTesting", dependencies: ["ProgramTesting"], path: "Tests/Support/PostgreSQLTesting",
+            swiftSettings: strict),
         .target(name: "SandboxAttempts", path: "Tests/Support/SandboxAttempts"),
         .executableTarget(
             name: "SandboxProbe", dependencies: ["CProcessSandbox", "ProcessSandbox", "PKCS11", "SandboxAttempts"],
@@ -369,12 +374,12 @@ let package = Package(
         tests("SigningKitTests", ["SigningKit", "SigningKitTesting", "StrictJSON", crypto]),
         tests("KeyTransportTests", ["KeyTransport", "SigningKit", "StrictJSON", "Encodings", crypto, cryptoExtras]),
         tests("AppStoreJWSTests", ["AppStoreJWS", "SigningKit", "StrictJSON", "JWS"]),
-        tests("P8Tests", ["P8", "SigningKit", "SigningKitTesting", "CLibCrypto", crypto]),
+        tests("P8Tests", ["P8", "SigningKit", "SigningKitTesting", "ProgramTesting", "CLibCrypto", crypto]),
         tests(
             "PKCS11TokenTests",
             [
                 "PKCS11Token", "PKCS11", "KeyTransport", "SigningKit", "SigningKitTesting", "SoftHSMTesting",
-                "FaultyPKCS11", "StrictJSON", "PrometheusMetrics", crypto, metrics,
+                "ProgramTesting", "FaultyPKCS11", "StrictJSON", "PrometheusMetrics", crypto, metrics,
             ]),
         tests(
             "AWSKMSTests",
@@ -429,7 +434,9 @@ let package = Package(
             "SignerClientTests",
             ["SignerClient", "SignerHost", "SignerProtocol", "SigningKit", "SigningKitTesting", crypto]),
         tests("ServiceManagerTests", ["ServiceManager"]),
-        tests("ProcessSandboxTests", ["ProcessSandbox", "SandboxProbe", "SoftHSMTesting", "FaultyPKCS11"]),
+        tests(
+            "ProcessSandboxTests",
+            ["ProcessSandbox", "SandboxProbe", "SoftHSMTesting", "ProgramTesting", "FaultyPKCS11"]),
         tests("PrometheusMetricsTests", ["PrometheusMetrics", coreMetrics]),
         tests(
             "OTLPTracingTests",

@@ -132,7 +132,8 @@ enum ImportRules {
             ]),
         Target("Tests/Support", "SoftHSMTesting", ["PKCS11"]),
         Target("Tests/Support", "AuditKitTesting", ["AuditKit", "SigningKit"]),
-        Target("Tests/Support", "PostgreSQLTesting"),
+        Target("Tests/Support", "ProgramTesting", ["ProcessSandbox"]),
+        Target("Tests/Support", "PostgreSQLTesting", ["ProgramTesting"]),
         Target("Tests/Support", "SandboxAttempts"),
         Target(
             "Tests/Support", "SandboxProbe", ["CProcessSandbox", "ProcessSandbox", "PKCS11", "SandboxAttempts"]),

@@ -1,4 +1,5 @@
 import Foundation
+import ProgramTesting
 
 /// Makes key files with `openssl`, which is independent of the code under test.
 enum OpenSSL {
@@ -12,23 +13,11 @@ enum OpenSSL {
     }
 
     static func run(_ arguments: [String], input: Data? = nil) throws -> Data {
-        let process = Process()
-        process.executableURL = URL(filePath: "/usr/bin/env")
-        process.arguments = ["openssl"] + arguments
-        let output = Pipe(), error = Pipe(), standardInput = Pipe()
-        process.standardOutput = output
-        process.standardError = error
-        process.standardInput = standardInput
-        try process.run()
-        if let input { try standardInput.fileHandleForWriting.write(contentsOf: input) }
-        try standardInput.fileHandleForWriting.close()
-        let printed = try output.fileHandleForReading.readToEnd() ?? Data()
-        let complaint = try error.fileHandleForReading.readToEnd() ?? Data()
-        process.waitUntilExit()
-        guard process.terminationStatus == 0 else {
-            throw Failure(arguments: arguments, message: String(decoding: complaint, as: UTF8.self))
+        let run = try ProgramRun("openssl", arguments, input: input ?? Data())
+        guard run.status == 0 else {
+            throw Failure(arguments: arguments, message: String(decoding: run.errors, as: UTF8.self))
         }
-        return printed
+        return run.output
     }
 
     /// A private key on a curve, in unencrypted PKCS#8 PEM.

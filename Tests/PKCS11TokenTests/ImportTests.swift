@@ -3,6 +3,7 @@ import Foundation
 import KeyTransport
 import PKCS11
 import PKCS11Token
+import ProgramTesting
 import SigningKit
 import SoftHSMTesting
 import StrictJSON
@@ -234,18 +235,11 @@ struct ImportTests {
             let file = FileManager.default.temporaryDirectory.appending(path: "\(UUID().uuidString).csr")
             try Data(pem.utf8).write(to: file)
             defer { try? FileManager.default.removeItem(at: file) }
-            let openssl = Process()
-            openssl.executableURL = URL(filePath: "/usr/bin/openssl")
-            openssl.arguments = [
-                "req", "-in", file.path, "-noout", "-verify", "-subject", "-nameopt", "utf8,sep_comma_plus",
-            ]
-            let output = Pipe()
-            openssl.standardOutput = output
-            openssl.standardError = output
-            try openssl.run()
-            let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
-            openssl.waitUntilExit()
-            #expect(openssl.terminationStatus == 0 && text.contains("verify OK"), "\(text)")
+            let openssl = try ProgramRun(
+                "openssl",
+                ["req", "-in", file.path, "-noout", "-verify", "-subject", "-nameopt", "utf8,sep_comma_plus"])
+            let text = String(decoding: openssl.output + openssl.errors, as: UTF8.self)
+            #expect(openssl.status == 0 && text.contains("verify OK"), "\(text)")
             #expect(text.contains("Käse") && text.contains("Example"), "\(text)")
         }
         let twin = await sentence {

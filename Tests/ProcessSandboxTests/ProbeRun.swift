@@ -1,6 +1,7 @@
 import Foundation
 import Glibc
 import ProcessSandbox
+import ProgramTesting
 import Synchronization
 import Testing
 
@@ -23,25 +24,15 @@ struct ProbeRun {
         _ policy: SandboxPolicy?, _ attempts: [String], environment: [String: String] = [:],
         onLine: (Int, pid_t) -> Void = { _, _ in }
     ) throws {
-        let process = Process()
-        process.executableURL = try Self.program()
-        process.arguments = [try policy.map(Self.json) ?? "none"] + attempts
         // Without reports of crashes, which attempts cause on purpose.
-        process.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
+        let variables = ProcessInfo.processInfo.environment.merging(environment) { $1 }
             .merging(["SWIFT_BACKTRACE": "enable=no"]) { $1 }
-        process.standardError = FileHandle.nullDevice
-        let output = Pipe()
-        process.standardOutput = output
-        try process.run()
-        var data = Data()
-        while true {
-            let part = output.fileHandleForReading.availableData
-            if part.isEmpty { break }
-            data += part
-            onLine(data.count { $0 == UInt8(ascii: "\n") }, process.processIdentifier)
+        let run = try ProgramRun(
+            try Self.program(), [try policy.map(Self.json) ?? "none"] + attempts, environment: variables
+        ) { output, pid in
+            onLine(output.count { $0 == UInt8(ascii: "\n") }, pid)
         }
-        process.waitUntilExit()
-        let lines = data.split(separator: UInt8(ascii: "\n"))
+        let lines = run.output.split(separator: UInt8(ascii: "\n"))
         report = try policy.map { _ in
             try JSONDecoder().decode(SandboxLine.self, from: try #require(lines.first)).report
         }
@@ -56,7 +47,7 @@ struct ProbeRun {
         }
         self.errors = errors
         self.otherLines = otherLines
-        status = process.terminationStatus
+        status = run.status
     }
 
     private struct SandboxLine: Decodable {
@@ -69,9 +60,9 @@ struct ProbeRun {
     }
 
     /// The build puts the program next to the test executable.
-    private static func program() throws -> URL {
+    private static func program() throws -> String {
         let test = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
-        return URL(filePath: test).deletingLastPathComponent().appending(path: "SandboxProbe")
+        return URL(filePath: test).deletingLastPathComponent().appending(path: "SandboxProbe").path
     }
 
     private static func json(_ policy: SandboxPolicy) throws -> String {

@@ -1,4 +1,5 @@
 import Foundation
+import ProgramTesting
 import Synchronization
 
 /// A PostgreSQL server for tests, which listens on a Unix socket in its own directory. It ends with this process.
@@ -24,14 +25,18 @@ package final class PostgreSQLServer: Sendable {
         try start()
     }
 
+    /// A server that runs removes its files when the pipe closes.
+    deinit {
+        if standardInput.withLock({ $0 }) == nil { try? FileManager.default.removeItem(atPath: directory) }
+    }
+
     package func start() throws {
         let options = settings.flatMap { ["-c", $0] }
         let server =
             (["\(Self.programs)/postgres", "-D", data, "-k", directory, "-c", "listen_addresses="] + options)
             .map { "'\($0)'" }.joined(separator: " ")
         // When the pipe closes, also because this process is killed, the shell stops the server and removes its files.
-        let process = Process()
-        (process.executableURL, process.arguments) = Self.command(
+        let (path, arguments) = Self.command(
             "/bin/sh",
             [
                 "-c",
@@ -41,14 +46,10 @@ package final class PostgreSQLServer: Sendable {
                 """,
             ])
         let pipe = Pipe()
-        // No process of the server may hold the other end, or the output of the tests.
-        _ = fcntl(pipe.fileHandleForWriting.fileDescriptor, F_SETFD, FD_CLOEXEC)
-        process.standardInput = pipe
-        process.standardOutput = FileHandle.nullDevice
-        process.standardError = FileHandle.nullDevice
-        try process.run()
+        let null = FileHandle.nullDevice.fileDescriptor
+        _ = try Program.spawn(
+            [path] + arguments, descriptors: [pipe.fileHandleForReading.fileDescriptor, null, null])
         standardInput.withLock { $0 = pipe }
-        // pg_ctl waits for the server.
         for _ in 0..<600 {
             if (try? Self.run("pg_isready", ["--quiet", "--host", directory])) != nil { return }
             usleep(50_000)
@@ -99,27 +100,18 @@ package final class PostgreSQLServer: Sendable {
     /// The server refuses to run as root.
     private static let user = geteuid() == 0 ? "postgres" : NSUserName()
 
-    private static func command(_ program: String, _ arguments: [String]) -> (URL, [String]) {
-        if geteuid() == 0 { return (URL(filePath: "/usr/sbin/runuser"), ["-u", user, "--", program] + arguments) }
-        return (URL(filePath: program), arguments)
+    private static func command(_ program: String, _ arguments: [String]) -> (String, [String]) {
+        if geteuid() == 0 { return ("/usr/sbin/runuser", ["-u", user, "--", program] + arguments) }
+        return (program, arguments)
     }
 
     private static func run(_ program: String, _ arguments: [String]) throws {
-        let process = Process()
-        if program == "chown" {
-            process.executableURL = URL(filePath: "/bin/chown")
-            process.arguments = arguments
-        } else {
-            (process.executableURL, process.arguments) = command("\(programs)/\(program)", arguments)
+        let (path, arguments) =
+            program == "chown" ? ("chown", arguments) : command("\(programs)/\(program)", arguments)
+        let run = try ProgramRun(path, arguments)
+        guard run.status == 0 else {
+            throw PostgreSQLTestError("\(program) failed: \(String(decoding: run.errors, as: UTF8.self))")
         }
-        let output = Pipe()
-        process.standardOutput = FileHandle.nullDevice
-        process.standardError = output
-        process.currentDirectoryURL = URL(filePath: "/")
-        try process.run()
-        let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
-        process.waitUntilExit()
-        guard process.terminationStatus == 0 else { throw PostgreSQLTestError("\(program) failed: \(text)") }
     }
 }
 

@@ -1,6 +1,7 @@
 """Audit logs in PostgreSQL against logs in SQLite, and two gateways against one."""
 
 import contextlib
+import os
 import pathlib
 import socket
 import sys
@@ -42,13 +43,17 @@ class Fleet:
     def stores(self, server):
         self.tools.say("One gateway on PostgreSQL, and one on SQLite …")
         rates = {connections: ([], []) for connections in (32, 256)}
+        work = {connections: Work() for connections in rates}
         with self.gateway("file", f"{self.bench.place}/fleet.db") as file, self.gateway("server", url(server)) as base:
             for number in range(self.bench.rounds):
                 for connections, (on_server, on_file) in rates.items():
-                    pair = self.rate(base, connections), self.rate(file, connections)
+                    with work[connections].of(server):
+                        on_server_now = self.rate(base, connections)
+                    pair = on_server_now, self.rate(file, connections)
                     if self.counts(number):
                         on_server.append(pair[0])
                         on_file.append(pair[1])
+        self.tools.say(Work.costs(*work.values()))
         return [
             self.tools.race(f"HTTP, file key, PostgreSQL against SQLite, {connections} connections", *pair, bar)
             for (connections, pair), bar in zip(rates.items(), (0.50, 0.70))
@@ -75,6 +80,45 @@ class Fleet:
         for thread in threads:
             thread.join()
         return rates
+
+
+class Work:
+    """What a server did: its processor time, its transactions and the entries that it got."""
+
+    def __init__(self):
+        self.seconds, self.batches, self.entries = 0.0, 0, 0
+
+    @contextlib.contextmanager
+    def of(self, server):
+        before = self.counters(server)
+        yield
+        # A server process publishes its counts once a second.
+        time.sleep(1.1)
+        after = self.counters(server)
+        self.seconds += after[0] - before[0]
+        self.batches += after[1] - before[1]
+        self.entries += after[2] - before[2]
+
+    @staticmethod
+    def counters(server):
+        ticks = 0
+        for stat in pathlib.Path("/proc").glob("[0-9]*/stat"):
+            with contextlib.suppress(OSError):
+                fields = stat.read_text().rpartition(")")[2].split()
+                if int(fields[1]) == server.process.pid:
+                    ticks += int(fields[11]) + int(fields[12])
+        query = "SELECT xact_commit FROM pg_stat_database WHERE datname = 'privyseal'"
+        entries = server.sql("SELECT coalesce(sum(size), 0) FROM privyseal.log", "privyseal")
+        return ticks / os.sysconf("SC_CLK_TCK"), int(server.sql(query)), int(entries)
+
+    @staticmethod
+    def costs(few, many):
+        """The server's processor time for a batch and for an entry, from two loads with batches of different sizes."""
+        determinant = few.batches * many.entries - many.batches * few.entries
+        batch = (few.seconds * many.entries - many.seconds * few.entries) / determinant
+        entry = (few.batches * many.seconds - many.batches * few.seconds) / determinant
+        sizes = " and ".join(f"{load.entries / load.batches:.1f}" for load in (few, many))
+        return f"The server needs {batch * 1e6:.0f} µs for a batch and {entry * 1e6:.0f} µs for an entry (batches of {sizes})"
 
 
 class SlowCommits:

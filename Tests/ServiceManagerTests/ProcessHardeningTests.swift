@@ -2,7 +2,7 @@ import Glibc
 import ServiceManager
 import Testing
 
-/// Hardening cannot be undone, so the tests apply it to child processes.
+/// Hardening cannot be undone, so the tests apply it to child processes. `scripts/test` runs them in a process of their own.
 @Suite("Process hardening")
 struct ProcessHardeningTests {
     @Test("apply puts every measure in force and can run twice")

@@ -111,8 +111,12 @@ struct KeyReplicaTests {
     func leastBusy() async throws {
         let gateway = try await ReplicatedGateway(count: 3, selection: .leastBusy)
         for place in gateway.places { place.hold() }
-        let requests = (0..<6).map { _ in Task { try await gateway.sign() } }
-        for place in gateway.places { await place.busy(with: 2) }
+        // One after the other: two requests that choose at the same time may choose the same place.
+        var requests: [Task<Void, any Error>] = []
+        for number in 0..<6 {
+            requests.append(Task { try await gateway.sign() })
+            await gateway.places[number % 3].busy(with: number / 3 + 1)
+        }
         for place in gateway.places { place.release() }
         for request in requests { try await request.value }
         let signers = gateway.signers.compactMap(\.self).sorted()

@@ -11,8 +11,8 @@ package final class PostgreSQLServer: Sendable {
     package let directory: String
     private let databases = Atomic(0)
     private let settings: [String]
-    /// The server runs until this pipe is closed.
-    private let standardInput = Mutex<Pipe?>(nil)
+    /// The shell that has started the server. The server runs until the shell's standard input is closed.
+    private let shell = Mutex<(pid: pid_t, input: FileHandle)?>(nil)
 
     /// - Parameter settings: more settings of the server, such as `synchronous_standby_names=none`.
     package init(settings: [String] = []) throws {
@@ -25,9 +25,13 @@ package final class PostgreSQLServer: Sendable {
         try start()
     }
 
-    /// A server that runs removes its files when the pipe closes.
     deinit {
-        if standardInput.withLock({ $0 }) == nil { try? FileManager.default.removeItem(atPath: directory) }
+        if let (pid, input) = shell.withLock({ $0 }) {
+            try? input.close()
+            Program.wait(for: pid)
+        } else {
+            try? FileManager.default.removeItem(atPath: directory)
+        }
     }
 
     package func start() throws {
@@ -35,7 +39,7 @@ package final class PostgreSQLServer: Sendable {
         let server =
             (["\(Self.programs)/postgres", "-D", data, "-k", directory, "-c", "listen_addresses="] + options)
             .map { "'\($0)'" }.joined(separator: " ")
-        // When the pipe closes, also because this process is killed, the shell stops the server and removes its files.
+        // When its input closes, also because this process is killed, the shell stops the server and removes its files.
         let (path, arguments) = Self.command(
             "/bin/sh",
             [
@@ -47,9 +51,9 @@ package final class PostgreSQLServer: Sendable {
             ])
         let pipe = Pipe()
         let null = FileHandle.nullDevice.fileDescriptor
-        _ = try Program.spawn(
+        let pid = try Program.spawn(
             [path] + arguments, descriptors: [pipe.fileHandleForReading.fileDescriptor, null, null])
-        standardInput.withLock { $0 = pipe }
+        shell.withLock { $0 = (pid, pipe.fileHandleForWriting) }
         for _ in 0..<600 {
             if (try? Self.run("pg_isready", ["--quiet", "--host", directory])) != nil { return }
             usleep(50_000)
@@ -60,8 +64,9 @@ package final class PostgreSQLServer: Sendable {
 
     /// Ends the server and all connections.
     package func stop() throws {
-        guard let pipe = standardInput.withLock({ $0.take() }) else { return }
-        try pipe.fileHandleForWriting.write(contentsOf: Data("stop\n".utf8))
+        guard let (pid, input) = shell.withLock({ $0.take() }) else { return }
+        try input.write(contentsOf: Data("stop\n".utf8))
+        Program.wait(for: pid)
         try Self.run("pg_ctl", ["stop", "--pgdata", data, "--mode", "fast", "--silent"])
     }
 

@@ -2,9 +2,10 @@ package import Foundation
 internal import Glibc
 internal import ProcessSandbox
 
+/// Programs that tests start.
 package enum Program {
-    /// Starts a program without blocked signals. (The threads of tests block most signals, and a shell without SIGCHLD waits
-    /// forever.)
+    /// Starts a program without blocked signals. The threads of tests block most of them, and a shell without SIGCHLD waits
+    /// forever.
     ///
     /// - Parameters:
     ///   - arguments: the path or name first.
@@ -37,5 +38,14 @@ package enum Program {
         let code = posix_spawnp(&pid, arguments[0], &actions, &attributes, &strings, &variables)
         guard code == 0 else { throw ProgramError("\(arguments[0]) did not start: \(String(cString: strerror(code)))") }
         return pid
+    }
+    /// Waits for the end of a child process, which leaves the process table.
+    ///
+    /// - Returns: the exit status, or 128 and the number of the signal that ended it; -1 if it is no child.
+    @discardableResult
+    package static func wait(for pid: pid_t) -> Int32 {
+        var status: Int32 = 0
+        while waitpid(pid, &status, 0) != pid { if errno != EINTR { return -1 } }
+        return status & 0x7F == 0 ? status >> 8 & 0xFF : 128 + status & 0x7F
     }
 }

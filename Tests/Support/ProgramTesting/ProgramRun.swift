@@ -3,8 +3,8 @@ internal import Glibc
 
 /// A program that a test has run to its end.
 ///
-/// It waits with waitpid(2). `Process.waitUntilExit` of Foundation on Linux now and then never returns in a process that
-/// has started hundreds of programs.
+/// Foundation's `Process` starts a program with the blocked signals of the calling thread, and removes it from the process
+/// table by a run loop of its own, some time after its end.
 package struct ProgramRun {
     package let output: Data
     package let errors: Data
@@ -38,12 +38,8 @@ package struct ProgramRun {
             output += part
             onOutput(output, pid)
         }
-        var status: Int32 = 0
-        while waitpid(pid, &status, 0) != pid {
-            guard errno == EINTR else { throw ProgramError("waitpid failed: errno \(errno)") }
-        }
         self.output = output
-        self.status = status & 0x7F == 0 ? status >> 8 & 0xFF : 128 + status & 0x7F
+        status = Program.wait(for: pid)
         rewind(standardError)
         errors = FileHandle(fileDescriptor: fileno(standardError), closeOnDealloc: false).readDataToEndOfFile()
     }

@@ -23,7 +23,12 @@ public final class FakeBackendLocation: Sendable {
         var inFlight = 0
         var nextTicket = 0
         var held: [Int: CheckedContinuation<Bool, Never>] = [:]
-        var watchers: [(inFlight: ClosedRange<Int>, continuation: CheckedContinuation<Void, Never>)] = []
+        var watchers: [Int: (inFlight: ClosedRange<Int>, continuation: CheckedContinuation<Void, Never>)] = [:]
+
+        mutating func ticket() -> Int {
+            nextTicket += 1
+            return nextTicket
+        }
     }
 
     /// The numbers of attempts to open a backend and of accepted requests to sign.
@@ -139,20 +144,26 @@ public final class FakeBackendLocation: Sendable {
         for continuation in held { continuation.resume(returning: true) }
     }
 
-    /// Waits until at least `count` signatures are in progress.
+    /// Waits until at least `count` signatures are in progress, or the task is cancelled.
     public func busy(with count: Int) async { await reach(count...Int.max) }
 
-    /// Waits until no signature is in progress.
+    /// Waits until no signature is in progress, or the task is cancelled.
     public func idle() async { await reach(0...0) }
 
     private func reach(_ inFlight: ClosedRange<Int>) async {
-        await withCheckedContinuation { continuation in
-            let isReached = state.withLock { state in
-                if inFlight.contains(state.inFlight) { return true }
-                state.watchers.append((inFlight, continuation))
-                return false
+        let ticket = state.withLock { $0.ticket() }
+        // Cancelled by a test's time limit
+        await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                let isOver = state.withLock { state in
+                    if inFlight.contains(state.inFlight) || Task.isCancelled { return true }
+                    state.watchers[ticket] = (inFlight, continuation)
+                    return false
+                }
+                if isOver { continuation.resume() }
             }
-            if isReached { continuation.resume() }
+        } onCancel: {
+            state.withLock { $0.watchers.removeValue(forKey: ticket) }?.continuation.resume()
         }
     }
 
@@ -210,8 +221,10 @@ public final class FakeBackendLocation: Sendable {
 
     private static func wake(_ state: inout State) {
         let inFlight = state.inFlight
-        for watcher in state.watchers where watcher.inFlight.contains(inFlight) { watcher.continuation.resume() }
-        state.watchers.removeAll { $0.inFlight.contains(inFlight) }
+        for (ticket, watcher) in state.watchers where watcher.inFlight.contains(inFlight) {
+            state.watchers[ticket] = nil
+            watcher.continuation.resume()
+        }
     }
 
     /// - Returns: whether to sign another digest.
@@ -230,10 +243,7 @@ public final class FakeBackendLocation: Sendable {
     /// - Returns: false if the task is cancelled.
     private func wait() async -> Bool {
         if Task.isCancelled { return false }
-        let ticket = state.withLock { state in
-            state.nextTicket += 1
-            return state.nextTicket
-        }
+        let ticket = state.withLock { $0.ticket() }
         return await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
                 let goesOn = state.withLock { state in

@@ -86,6 +86,32 @@ struct LyingSignerTests {
         await backend.close()
     }
 
+    @Test("A digest that came too late for a process that is being replaced is signed by the next one")
+    func lateDigest() async throws {
+        let key = P256.Signing.PrivateKey()
+        let isReplaced = Semaphore()
+        let signer = try TestSigner { number, descriptor in
+            LyingSigner(key: key) { signer, requests in
+                guard number == 1 else { return signer.signatures(requests) }
+                isReplaced.wait()
+                return SignerFrame.encoding(requests.map { Numbered($0.id, KeyError.closed) }, as: .refusals).bytes
+            }.serve(descriptor)
+        }
+        defer { signer.close() }
+        let (backend, found) = try await SignerBackendTests.open(
+            "fake:lies;key=k", SignerBackendTests.environment(signer, name: "late"))
+        let process = try #require(Signers.shared.pool(named: "late")?.processes.first)
+        let digest = SignerBackendTests.digest
+        let request = Task { try await found.sign(digest) }
+        try await SignerBackendTests.wait { process.connection.load == 1 }
+        let restart = Task { try await Signers.shared.restart("late", because: "A test.") }
+        try await SignerBackendTests.wait { process.isDraining }
+        isReplaced.signal()
+        #expect(key.publicKey.verifies(try await request.value, of: digest))
+        #expect(try await restart.value)
+        await backend.close()
+    }
+
     @Test("A process that does not answer is ended at the deadline")
     func silence() async throws {
         let key = P256.Signing.PrivateKey()

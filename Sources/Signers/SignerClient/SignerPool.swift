@@ -163,15 +163,19 @@ final class SignerPool: Sendable {
         while true {
             guard let process = process(for: key, except: lost) else { throw unavailable(key) }
             do { return try await process.connection.sign(digest, with: key, deadline: deadline) } catch {
+                let isInTime = MonotonicTime.nanoseconds() < deadline
                 switch error {
                 case .key(let error):
-                    if case .unavailable = error { endIfHanging(process) }
-                    throw error
+                    // Its keys are closed for a digest that came after the order to end.
+                    guard process.isDraining, error == .closed, isInTime else {
+                        if case .unavailable = error { endIfHanging(process) }
+                        throw error
+                    }
                 case .lost(let error):
                     // Several restarts can replace one process after the other.
-                    guard lost == nil || process.isDraining, MonotonicTime.nanoseconds() < deadline else { throw error }
-                    lost = process
+                    guard lost == nil || process.isDraining, isInTime else { throw error }
                 }
+                lost = process
             }
         }
     }

@@ -39,6 +39,7 @@ package enum Program {
         guard code == 0 else { throw ProgramError("\(arguments[0]) did not start: \(String(cString: strerror(code)))") }
         return pid
     }
+
     /// Waits for the end of a child process, which leaves the process table.
     ///
     /// - Returns: the exit status, or 128 and the number of the signal that ended it; -1 if it is no child.

@@ -116,8 +116,10 @@ class Kms(Server):
         self.moto = moto
         # The secret of each access key ID, and the time in seconds until which it is valid.
         self.issued = {KEYS[0]: (KEYS[1], None, float("inf"))}
-        # The share of calls that is throttled.
+        # The share of calls that is throttled. With less than 1, a call is throttled six times at most, because the backend
+        # makes eight attempts.
         self.throttling = 0.0
+        self.throttled = collections.Counter()
         # A function of the digest of a Sign call. It returns the status and the error code of a fault, or None.
         self.fault_in_sign = None
         # This private key signs in place of every key, if it is set.
@@ -142,7 +144,8 @@ class Kms(Server):
             self.refused.append(fault)
             return refusal(400, fault)
         self.access_keys.append(access_key(headers))
-        if random.random() < self.throttling:
+        if self.throttling == 1 or (random.random() < self.throttling and self.throttled[body] < 6):
+            self.throttled[body] += 1
             return self.injected_fault(*THROTTLED)
         own = {
             "Sign": self.sign, "GetParametersForImport": self.import_parameters, "ImportKeyMaterial": self.import_material,

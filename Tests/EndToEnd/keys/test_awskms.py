@@ -168,7 +168,7 @@ def test_throttled_calls_are_repeated_and_no_request_fails(tmp_path, kms):
         kms.throttling = 0.3
         statuses = gateway.load(4)
         kms.throttling = 0
-        assert len(statuses) > 50 and set(statuses) == {200}, statuses
+        assert len(statuses) > 50 and [status for status in statuses if status != 200] == []
         # With every call throttled, the answer comes within the timeout, and the key serves again at once.
         kms.throttling = 1
         begun = time.monotonic()

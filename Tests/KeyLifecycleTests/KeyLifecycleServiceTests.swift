@@ -35,7 +35,7 @@ struct KeyLifecycleServiceTests {
         await fixture.gateway.until { fixture.gateway.store.entries("signature").count > 50 }
         let change = KeyChangeOrder(
             .activate, "OTHER", reason: "Its time has come.", retiring: "ACTIVE", overlap: 3600, watch: 0)
-        guard case .done(let records) = try await fixture.lifecycle.change(change, by: "alice") else {
+        guard case .done(let records, _) = try await fixture.lifecycle.change(change, by: "alice") else {
             Issue.record("It was not done.")
             return
         }
@@ -259,7 +259,7 @@ struct KeyLifecycleServiceTests {
         }
         #expect(error?.description.contains("another administrator has to approve") == true)
         guard
-            case .done(let records) = try await fixture.lifecycle.approve(
+            case .done(let records, _) = try await fixture.lifecycle.approve(
                 proposal.id, digest: proposal.digest, by: "bob")
         else {
             Issue.record("It was not done.")

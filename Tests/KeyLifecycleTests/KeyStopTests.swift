@@ -100,7 +100,7 @@ struct KeyStopTests {
         _ = try await suspension.value
         // A stop precedes other changes, so the compromise refuses the resumption.
         await #expect(throws: KeyLifecycleRefusal.self) { try await resumption.value }
-        guard case .done(let records) = try await compromise.value else { return }
+        guard case .done(let records, _) = try await compromise.value else { return }
         signing.cancel()
         await signing.value
         #expect(records.map(\.state) == [.compromised])

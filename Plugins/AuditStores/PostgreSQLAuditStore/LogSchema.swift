@@ -50,6 +50,13 @@ enum LogSchema {
         Table(
             name: "register", columns: ["log bigint", "name text", "value bytea", "entry bigint"],
             constraint: "PRIMARY KEY (log, name)"),
+        // The leases of the gateways of a fleet, see `FleetMembership`. They are not part of a log.
+        Table(
+            name: "member",
+            columns: [
+                "log bigint", "fleet bigint", "epoch bigint", "renewed bigint", "gone bigint", "applied bigint",
+                "answer text",
+            ], constraint: "PRIMARY KEY (log)", fillFactor: 10),
         // The search index. All of it can be made again from the entries.
         Table(
             name: "index_segment",

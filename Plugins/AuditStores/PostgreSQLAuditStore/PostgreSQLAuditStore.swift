@@ -11,11 +11,14 @@ public final class PostgreSQLAuditStore: AuditStore {
     private let writer: Exclusive<WriterHandle>
     private let watch: Exclusive<LogWatch>
     private let indexing: Exclusive<LogIndexing>
+    private let location: DatabaseLocation
+    private let claim: EpochClaim?
 
     private init(_ writer: LogWriter, at location: DatabaseLocation, _ claim: EpochClaim?, timeout: Duration) {
         identity = writer.database.identity
         var location = location
         location.origin = identity.origin
+        (self.location, self.claim) = (location, claim)
         self.writer = Exclusive(WriterHandle(writer, at: location, claim, timeout: timeout))
         watch = Exclusive(LogWatch(location: location, claim))
         indexing = Exclusive(LogIndexing(location: location))
@@ -94,6 +97,11 @@ public final class PostgreSQLAuditStore: AuditStore {
 
     public func index() throws(AuditStoreError) {
         try indexing.use { (indexing) throws(AuditStoreError) in try indexing.run() }
+    }
+
+    public func membership(in fleet: String) throws(AuditStoreError) -> any FleetMembership {
+        guard let claim else { throw .unfit("Only a gateway is a member of a fleet.") }
+        return PostgreSQLFleetMembership(location, claim, fleet: fleet)
     }
 
     /// The server's disk is not this machine's.

@@ -20,6 +20,8 @@ public final class AuditLog: Service {
     private let maintenance: MaintenanceThreads
     private let timeoutMonitor: WriteTimeoutMonitor
     private let publisher: CheckpointPublisher?
+    private let freshness: RegisterFreshness?
+    private let isShared: Bool
     private let keeping = Mutex(CheckpointRetention())
     private let ended = AsyncSignal()
     private let logger = Logger(label: "privyseal.audit")
@@ -33,17 +35,22 @@ public final class AuditLog: Service {
     ///   - continuesMovedLog: whether the log may end with an entry `moved`, which then gets a successor.
     ///   - publisher: sends checkpoints out; nil for a process that signs once and leaves this to the next process.
     ///   - uptime: the monotonic clock; nil for `ContinuousClock`.
+    ///   - freshness: of key states that another log holds; nil if this log holds them.
+    ///   - isShared: whether several gateways write the log at the same time.
     ///   - loading: gets the registers and the time each time the store is opened, before the first write.
     ///   - opening: opens the store. The writer thread calls it again until it succeeds.
     public init(
         signer: NoteSigner, settings: AuditSettings = AuditSettings(), known: [SignedTreeHead] = [],
         continuesMovedLog: Bool = false, publisher: CheckpointPublisher? = nil,
         now: @escaping @Sendable () -> Timestamp = Timestamp.now,
-        uptime: (@Sendable () -> Duration)? = nil, loading: @escaping RegisterLoading = { _, _ in },
+        uptime: (@Sendable () -> Duration)? = nil, freshness: RegisterFreshness? = nil,
+        isShared: Bool = false, loading: @escaping RegisterLoading = { _, _ in },
         opening: @escaping @Sendable () throws(AuditStoreError) -> any AuditStore
     ) {
         self.settings = settings
         self.publisher = publisher
+        self.freshness = freshness
+        self.isShared = isShared
         self.now = now
         clock = ClockMonitor(now: now, uptime: uptime) { [queue] step in
             let event = AuditEvent.clock(before: step.before, milliseconds: step.milliseconds)
@@ -86,20 +93,36 @@ public final class AuditLog: Service {
     }
 
     /// Writes the entries and their registers in one transaction. All entries have the same time.
-    package func register(_ records: [(record: KeyLifecycleEntry, name: String, value: [UInt8])], at time: Timestamp)
-        async throws(AuditError)
-    {
+    ///
+    /// - Parameter basis: the registers from which the new values were computed, by name.
+    /// - Throws: `.superseded` if the log has other registers by now.
+    package func register(
+        _ records: [(record: KeyLifecycleEntry, name: String, value: [UInt8])], at time: Timestamp,
+        basis: [String: [UInt8]]
+    ) async throws(AuditError) {
         let entries = records.map {
             AuditEntry(.life($0.record, register: (name: $0.name, value: $0.value)), at: time)
         }
         let registrations = records.enumerated().map {
             AuditQueue.Registration(position: $0.offset, name: $0.element.name, value: $0.element.value)
         }
-        _ = try await queue.enter(AuditQueue.Group(entries: entries, registrations: registrations))
+        _ = try await queue.enter(
+            AuditQueue.Group(entries: entries, registrations: registrations, basis: basis))
     }
 
+    /// Reads what other gateways have appended to a log that several of them write.
+    package func follow() async throws(AuditError) { _ = try await queue.enter(AuditQueue.Group(isProbe: true)) }
+
     /// The registers by name; empty until the log is open.
-    public var registers: [String: AuditRegister] { storeHandle.registers }
+    public var registers: [String: AuditRegister] { storeHandle.content.registers }
+
+    /// What the log holds after the last transaction.
+    package struct Content: Sendable {
+        package var entryCount = 0
+        package var registers: [String: AuditRegister] = [:]
+    }
+
+    package var content: Content { storeHandle.content }
 
     package func time() -> Timestamp {
         // Report a clock step before the first entry with the new time.
@@ -128,10 +151,22 @@ public final class AuditLog: Service {
 
     // MARK: Status
 
-    public var state: AuditState { queue.condition }
+    /// Not writable also if the key states in memory may be outdated.
+    public var state: AuditState {
+        guard queue.condition.isWritable, let error = freshness?.error else { return queue.condition }
+        return .unwritable(error)
+    }
+
+    /// What a fleet shares beside its logs.
+    ///
+    /// - Throws: `.closed` until the log is open.
+    package func membership(in fleet: String) throws(AuditStoreError) -> any FleetMembership {
+        guard let store = storeHandle.store else { throw .closed }
+        return try store.membership(in: fleet)
+    }
 
     /// The number of entries after the last write.
-    public var entryCount: Int { storeHandle.entryCount }
+    public var entryCount: Int { storeHandle.content.entryCount }
 
     /// The free bytes on the file system of the log; nil if unknown.
     public var freeBytes: Int? { storeHandle.freeBytes }
@@ -146,7 +181,7 @@ public final class AuditLog: Service {
 
     /// Publishes checkpoints and records counts. At shutdown, it does both a last time and closes the log.
     public func run() async throws {
-        maintenance.start()
+        if !isShared { maintenance.start() }
         await withTaskGroup { group in
             group.addTask { await self.minute() }
             await cancelWhenGracefulShutdown { await self.publish() }
@@ -162,7 +197,7 @@ public final class AuditLog: Service {
 
     private func finish(timeout: Duration) async {
         for entry in refusals.take(at: now(), isLast: true) { queue.note(entry) }
-        try? await record(.stop)
+        if !isShared { try? await record(.stop) }
         await publishOnce(isLast: true, timeout: timeout)
         await close()
     }

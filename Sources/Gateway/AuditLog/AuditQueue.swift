@@ -31,6 +31,9 @@ final class AuditQueue: Sendable {
         /// Checkpoints to store.
         var checkpoints: [SignedTreeHead] = []
         var registrations: [Registration] = []
+        /// The registers from which the new values were computed, by name. If they are others by now, the transaction
+        /// writes nothing.
+        var basis: [String: [UInt8]]?
         /// Whether the log must contain an entry that is newer than the last checkpoint.
         var needsNewEntry = false
         /// Whether to run the transaction even without entries, to test the store.
@@ -43,6 +46,8 @@ final class AuditQueue: Sendable {
                 registrations.append(registration)
             }
             entries += call.entries
+            basis = basis ?? call.basis
+            isProbe = isProbe || call.isProbe
             checkpoints += call.checkpoints
             needsNewEntry = needsNewEntry || call.needsNewEntry
         }
@@ -179,6 +184,17 @@ final class AuditQueue: Sendable {
         Self.resume(answered, with: .failure(error))
     }
 
+    /// Ends a transaction that wrote nothing, because another gateway has changed a register meanwhile.
+    func supersede(keeping notes: [AuditEntry]) {
+        let answered = state.withLock { state in
+            state.writingSince = nil
+            state.notes = notes + state.notes
+            defer { state.inWriting = [] }
+            return state.inWriting
+        }
+        Self.resume(answered, with: .failure(.superseded))
+    }
+
     var outage: Outage? { state.withLock { $0.outage } }
 
     // MARK: For the write timeout monitor
@@ -295,6 +311,8 @@ public enum AuditError: Error, Hashable, Sendable {
     case unavailable(String)
     /// A write takes longer than this limit.
     case overdue(Duration)
+    /// Another gateway has changed a register since it was read. Nothing was written.
+    case superseded
     /// The gateway is stopping.
     case closed
 }
@@ -304,6 +322,7 @@ extension AuditError: CustomStringConvertible {
         switch self {
         case .unavailable(let sentence): "The audit log cannot be written. \(sentence)"
         case .overdue(let limit): "A write to the audit log has been taking longer than \(limit.components.seconds) s."
+        case .superseded: "Another gateway has changed the register at the same time."
         case .closed: "The audit log has been closed."
         }
     }

@@ -51,8 +51,7 @@ struct AuditWriter: Sendable {
         let appender = try LogAppender(
             try opening(), signer: signer, known: known, continuesMovedLog: continuesMovedLog)
         storeHandle.store = appender.store
-        storeHandle.entryCount = appender.tree.size
-        storeHandle.registers = appender.registers
+        storeHandle.content = appender.content
         try loading(appender.registers, now())
         if let time = appender.lastTime { clock.compare(withEntryAt: time) }
         return appender
@@ -76,8 +75,8 @@ struct AuditWriter: Sendable {
             appender = open
             let head = try open.append(group, at: now())
             appender = open
-            storeHandle.entryCount = open.tree.size
-            storeHandle.registers = open.registers
+            storeHandle.content = open.content
+            guard let head else { return queue.supersede(keeping: notes) }
             commits.record(duration: .now - begun)
             entries.increment(by: Int64(group.entries.count + group.notes.count))
             if !queue.condition.isWritable {
@@ -114,8 +113,7 @@ final class StoreHandle: Sendable {
     struct State {
         var store: (any AuditStore)?
         var freeBytes: Int?
-        var registers: [String: AuditRegister] = [:]
-        var entryCount = 0
+        var content = AuditLog.Content()
     }
 
     private let state = Mutex(State())

@@ -42,11 +42,13 @@ struct LogAppender {
         seal = RegistersLine.line(over: registers.values)
     }
 
-    mutating func append(_ group: AuditQueue.Group, at time: Timestamp) throws(AuditStoreError) -> SignedTreeHead {
+    /// - Returns: nil if the registers are not those from which the group's new values were computed. Nothing is written
+    ///   then.
+    mutating func append(_ group: AuditQueue.Group, at time: Timestamp) throws(AuditStoreError) -> SignedTreeHead? {
         let (store, signer, origin, isQuiet) = (store, signer, store.identity.origin, tree.size == lastCheckpoint)
         let known = head
         var (tree, registers, seal) = (tree, registers, seal)
-        let head = try store.write { transaction throws(AuditStoreError) in
+        let head = try store.write { transaction throws(AuditStoreError) -> SignedTreeHead? in
             // Verify the stored head only if this process did not write it.
             let stored = try transaction.head()
             if known == nil || stored != known {
@@ -55,6 +57,7 @@ struct LogAppender {
                     .registers()
                 seal = RegistersLine.line(over: registers.values)
             }
+            if let basis = group.basis, basis != registers.mapValues(\.value) { return nil }
             let begin = tree.size + group.notes.count
             var entries = group.notes + group.entries
             if group.needsNewEntry, entries.isEmpty, isQuiet {
@@ -72,12 +75,14 @@ struct LogAppender {
             for checkpoint in group.checkpoints { try transaction.keep(checkpoint) }
             return head
         }
-        self.tree = tree
+        (self.tree, self.registers, self.seal) = (tree, registers, seal)
+        guard let head else { return nil }
         self.head = head
-        (self.registers, self.seal) = (registers, seal)
         if group.needsNewEntry { lastCheckpoint = head.size }
         return head
     }
+
+    var content: AuditLog.Content { AuditLog.Content(entryCount: tree.size, registers: registers) }
 
     private static func append(
         _ entry: AuditEntry, to tree: inout LogTree, _ transaction: any AuditTransaction

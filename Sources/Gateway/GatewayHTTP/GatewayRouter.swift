@@ -47,7 +47,12 @@ public struct GatewayRouter: Sendable {
         var routes = Routes(self)
         routes.isForAdministrators = true
         AdminRoutes(administration: administration, router: self, listeners: listeners).add(to: &routes)
-        if let keys { KeyRoutes(lifecycle: keys).add(to: &routes) } else { KeyRoutes.addRefusals(to: &routes) }
+        if let keys {
+            KeyRoutes(lifecycle: keys).add(to: &routes)
+            FleetRoutes(lifecycle: keys).add(to: &routes)
+        } else {
+            KeyRoutes.addRefusals(to: &routes)
+        }
         if let audit { AuditRoutes(reading: audit, gateway: gateway).add(to: &routes) }
         addHealth(to: &routes)
         return routes

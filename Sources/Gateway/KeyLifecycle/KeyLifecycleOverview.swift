@@ -225,6 +225,8 @@ public struct KeyLifecycleRecord: Codable, Sendable, Equatable {
     /// The state to which `resume` returns the key.
     public var suspendedFrom: KeyLifecycleState?
     public var since: Timestamp
+    /// When the last change takes effect on all gateways of a fleet, by the clock of its database; nil if at once.
+    public var effectiveAt: Timestamp?
     /// When a retiring key retires; nil if an administrator decides.
     public var retireAt: Timestamp?
     public var provenance: KeyProvenance
@@ -242,7 +244,8 @@ public struct KeyLifecycleRecord: Codable, Sendable, Equatable {
     private enum CodingKeys: String, CodingKey {
         case issuerID = "issuerId"
         case keyID = "keyId"
-        case state, suspendedFrom, since, retireAt, provenance, fingerprint, compromisedAt, restoredAt, omitted, history
+        case state, suspendedFrom, since, effectiveAt, retireAt, provenance, fingerprint, compromisedAt, restoredAt,
+            omitted, history
     }
 
     /// Whether another person may have the key. Retirement or destruction does not change that.

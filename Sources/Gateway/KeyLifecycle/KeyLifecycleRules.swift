@@ -240,6 +240,8 @@ public struct KeyLifecycleRefusal: Error, Equatable, Sendable, CustomStringConve
         case changed
         /// The key, proposal or job does not exist.
         case unknown
+        /// Other gateways changed the register at the same time.
+        case superseded
         /// It could not be recorded. A stop may be in effect nevertheless.
         case unrecorded
     }

@@ -4,13 +4,13 @@ import SigningKit
 
 extension KeyLifecycleService {
     /// How long a change waits for the entries of requests in progress.
-    private static let drainTimeout = Duration.seconds(5)
+    static let drainTimeout = Duration.seconds(5)
     /// The default of `KeyChangeOrder.watch`, in seconds.
-    private static let standardWatch = 300
+    static let standardWatch = 300
 
     func activate(
         _ order: KeyChangeOrder, _ step: KeyLifecycleRules.Transition, _ context: ChangeContext
-    ) async throws(KeyLifecycleRefusal) -> [KeyLifecycleRecord] {
+    ) async throws(KeyLifecycleRefusal) -> KeyLifecycleAnswer {
         var new = step.record
         if let stop = stateCache.held[new.keyID] {
             throw KeyLifecycleRefusal(
@@ -19,6 +19,7 @@ extension KeyLifecycleService {
         }
         let proven = try require(context.proof, of: new.keyID)
         try rules.requireOwnKey(proven, of: new.keyID, amongLostOnly: true)
+        if let fleet { return .activating(try await open(order, step, context, proven, in: fleet)) }
         new.fingerprint = proven
         let records = try await changeOver(issuerID: new.issuerID, fulfilling: context.fulfils) {
             time -> [KeyLifecycleRecord] in
@@ -28,7 +29,7 @@ extension KeyLifecycleService {
             return [active, self.change(old, to: .retiring, .retire, context, at: time, retireAt: retireAt)]
         }
         if let old = step.replaced { watch(new.keyID, insteadOf: old.keyID, for: order.watch ?? Self.standardWatch) }
-        return records
+        return .done(records)
     }
 
     /// In the log, entries with the old key precede the change, and entries with the new key follow it. Requests that

@@ -52,20 +52,20 @@ extension KeyLifecycleService {
     ) async throws(KeyLifecycleRefusal) -> KeyLifecycleAnswer {
         try requireLoaded()
         let order = KeyChangeOrder(try approved(id, digest, by: actor))
-        return try await proven(order) { proof throws(KeyLifecycleRefusal) in
+        let answer = try await proven(order) { proof throws(KeyLifecycleRefusal) in
             let proposal = try approved(id, digest, by: actor)
             if [.import, .generate, .destroy].contains(proposal.action) {
                 // The proposer carries it out.
                 try await set(proposal, isOpen: true, .approved, by: actor.name)
                 return .proposed(proposal)
             }
-            return .done(
-                try await perform(
-                    KeyChangeOrder(proposal),
-                    ChangeContext(
-                        actor: proposal.proposer, approver: actor.name, reason: proposal.reason, fulfils: proposal,
-                        proof: proof)))
+            return try await perform(
+                KeyChangeOrder(proposal),
+                ChangeContext(
+                    actor: proposal.proposer, approver: actor.name, reason: proposal.reason, fulfils: proposal,
+                    proof: proof))
         }
+        return try await confirmed(answer)
     }
 
     /// The proposal with the approval. Throws if the administrator may not approve it. It has all conditions of an

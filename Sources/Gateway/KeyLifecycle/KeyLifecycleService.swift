@@ -32,8 +32,27 @@ public final class KeyLifecycleService: Service {
     /// Whether this process serves requests, so that it can record later what it cannot record now.
     let isServing: Bool
 
-    /// - Parameter keyStates: the states that `audit` loads when it is opened.
-    public init(_ gateway: SnapshotHolder, audit: AuditLog, keyStates: KeyStateCache, isServing: Bool = true) {
+    /// The connection to the other gateways; nil for a gateway that belongs to no fleet.
+    let fleet: FleetRegister?
+    /// The registers at the beginning of the current turn, with the changes of the turn.
+    let turnValues = Mutex<[String: [UInt8]]>([:])
+    /// The times of effect for which a task waits.
+    let scheduled = Mutex<Set<Timestamp>>([])
+    /// The IDs of the activations whose keys this gateway is proving.
+    let answering = Mutex<Set<String>>([])
+    /// When this gateway first saw all answers to an activation, by its ID.
+    let complete = Mutex<[String: ContinuousClock.Instant]>([:])
+    /// Why activations that this gateway gave up failed, by their IDs.
+    let failed = Mutex<[String: String]>([:])
+
+    /// - Parameters:
+    ///   - audit: the log with the registers: that of the gateway or of its fleet.
+    ///   - keyStates: the states that `audit` loads when it is opened.
+    public init(
+        _ gateway: SnapshotHolder, audit: AuditLog, keyStates: KeyStateCache, fleet: FleetRegister? = nil,
+        isServing: Bool = true
+    ) {
+        self.fleet = fleet
         self.isServing = isServing
         self.gateway = gateway
         self.audit = audit
@@ -64,12 +83,15 @@ public final class KeyLifecycleService: Service {
         _ order: KeyChangeOrder, by actor: Administrator
     ) async throws(KeyLifecycleRefusal) -> KeyLifecycleAnswer {
         try Self.require(reason: order.reason)
-        if order.action == .suspend || order.action == .compromise { return try await stop(order, by: actor.name) }
+        if order.action == .suspend || order.action == .compromise {
+            return try await confirmed(try await stop(order, by: actor.name))
+        }
         try requireLoaded()
         let needsApproval = requiresApproval(order.action, try rules.record(order.keyID).issuerID)
-        return try await proven(order, isNeeded: !needsApproval) { proof throws(KeyLifecycleRefusal) in
+        let answer = try await proven(order, isNeeded: !needsApproval) { proof throws(KeyLifecycleRefusal) in
             try await decide(order, by: actor, with: proof)
         }
+        return try await confirmed(answer)
     }
 
     /// Carries out or proposes a change.
@@ -80,8 +102,7 @@ public final class KeyLifecycleService: Service {
     ) async throws(KeyLifecycleRefusal) -> KeyLifecycleAnswer {
         let issuerID = try rules.record(order.keyID).issuerID
         guard requiresApproval(order.action, issuerID) else {
-            return .done(
-                try await perform(order, ChangeContext(actor: actor.name, reason: order.reason, proof: proof)))
+            return try await perform(order, ChangeContext(actor: actor.name, reason: order.reason, proof: proof))
         }
         try require(actor, inAccount: issuerID)
         // Refuse it now, rather than after the approval.
@@ -97,9 +118,9 @@ public final class KeyLifecycleService: Service {
     }
 
     /// Carries out an ordered or approved change. It checks the rules at the time of the change.
-    func perform(_ order: KeyChangeOrder, _ context: ChangeContext) async throws(KeyLifecycleRefusal)
-        -> [KeyLifecycleRecord]
-    {
+    func perform(
+        _ order: KeyChangeOrder, _ context: ChangeContext
+    ) async throws(KeyLifecycleRefusal) -> KeyLifecycleAnswer {
         let step = try rules.transition(order)
         if order.action == .activate { return try await activate(order, step, context) }
         if step.record.state == .active {
@@ -109,7 +130,7 @@ public final class KeyLifecycleService: Service {
         }
         if step.state == .active { try require(context.proof, of: order.keyID) }
         let changed = change(step.record, to: step.state, order.action, context)
-        return try await record([changed], fulfilling: context.fulfils)
+        return .done(try await record([changed], fulfilling: context.fulfils))
     }
 
     private static let stopTimeout = Duration.seconds(1)
@@ -151,6 +172,7 @@ public final class KeyLifecycleService: Service {
         changed.fingerprint = record.fingerprint ?? handle(record.keyID)?.fingerprint
         changed.state = state
         changed.since = time
+        changed.effectiveAt = nil
         if action == .compromise { changed.noteCompromise(at: time) }
         if action == .restore { changed.restoredAt = time }
         if state == .suspended {
@@ -175,33 +197,43 @@ public final class KeyLifecycleService: Service {
         isUrgent: Bool = false, _ body: () async throws(KeyLifecycleRefusal) -> Value
     ) async throws(KeyLifecycleRefusal) -> Value {
         try await mutex.pass(isUrgent: isUrgent) { () async -> Result<Value, KeyLifecycleRefusal> in
-            catchUp()
-            do throws(KeyLifecycleRefusal) {
-                try requireLoaded()
-                // Each change must begin from a recorded state.
-                try await recordAdoptions()
-                try await recordStops()
-                return .success(try await body())
-            } catch {
-                return .failure(error)
+            var attempt = 1
+            while true {
+                catchUp()
+                turnValues.withLock { $0 = stateCache.values }
+                do throws(KeyLifecycleRefusal) {
+                    try requireLoaded()
+                    // Each change must begin from a recorded state.
+                    try await recordAdoptions()
+                    try await recordStops()
+                    return .success(try await body())
+                } catch {
+                    // Another gateway was first. Its change may allow this one or not.
+                    guard error.kind == .superseded, attempt < Self.attempts else { return .failure(error) }
+                    attempt += 1
+                }
             }
         }.get()
     }
+
+    /// The attempts of a change that other gateways precede.
+    private static let attempts = 20
 
     /// Throws until the register is loaded: without it, "there is no such key" would be wrong.
     func requireLoaded() throws(KeyLifecycleRefusal) {
         guard !stateCache.isLoaded else { return }
         throw KeyLifecycleRefusal(
             .unrecorded,
-            "The states of keys are not known yet, because the audit log has not been opened. See privyseal status, and try again."
+            "The states of keys are not known yet, because the log that holds them has not been read. See privyseal status, and try again."
         )
     }
 
     /// Reloads the state from the register, because a commit may have succeeded although it reported an error.
-    private func catchUp() {
+    func catchUp() {
         guard audit.state.isWritable, needsReload.withLock({ $0 }) else { return }
         do throws(JSONReadError) {
-            try stateCache.load(audit.registers, at: now)
+            let content = audit.content
+            try stateCache.load(content.registers, size: fleet == nil ? 0 : content.entryCount, at: now)
             needsReload.withLock { $0 = false }
         } catch {
             logger.critical("The register of keys cannot be read: \(error)")
@@ -244,6 +276,7 @@ public final class KeyLifecycleService: Service {
                 try? await Task.sleep(for: areLeft ? Self.lookPause : Self.lookInterval)
             }
         }
+        let following = Task { if let fleet { await follow(fleet) } }
         await cancelWhenGracefulShutdown {
             while !Task.isCancelled {
                 await self.processDeadlines()
@@ -251,8 +284,10 @@ public final class KeyLifecycleService: Service {
             }
         }
         looks.cancel()
+        following.cancel()
         for monitor in activationMonitors.withLock({ $0.values }) { monitor.cancel() }
         await recordLastStops()
+        await fleet?.leave()
     }
 
     private var untilNext: Duration {

@@ -15,6 +15,12 @@ public final class KeyStateCache: KeyStates {
         var records: [String: KeyLifecycleRecord] = [:]
         var proposals: [KeyProposal] = []
         var jobs: [ProvisioningJob] = []
+        /// The open activations of a fleet, and its fenced gateways.
+        var activations: [FleetActivation] = []
+        var fenced: [FencedGateway] = []
+        /// The values of all registers by name, as they were loaded or written, and the size of the log then.
+        var values: [String: [UInt8]] = [:]
+        var size = 0
         var accounts: [AccountSettings] = []
         var persons = ConfiguredPersons([])
         var served: [String: AccountKeys] = [:]
@@ -29,8 +35,15 @@ public final class KeyStateCache: KeyStates {
     }
 
     private let state = Mutex(State())
+    /// The clock by which changes take effect; nil for a gateway that belongs to no fleet.
+    let fleetClock: FleetClock?
 
-    public init() {}
+    public convenience init() { self.init(fleetClock: nil) }
+
+    /// - Parameter isInFleet: whether the register is that of a fleet.
+    public convenience init(isInFleet: Bool) { self.init(fleetClock: isInFleet ? FleetClock() : nil) }
+
+    private init(fleetClock: FleetClock?) { self.fleetClock = fleetClock }
 
     // MARK: Queries
 
@@ -40,6 +53,10 @@ public final class KeyStateCache: KeyStates {
     public var records: [String: KeyLifecycleRecord] { state.withLock { $0.records } }
     var proposals: [KeyProposal] { state.withLock { $0.proposals } }
     var jobs: [ProvisioningJob] { state.withLock { $0.jobs } }
+    var activations: [FleetActivation] { state.withLock { $0.activations } }
+    var fencedGateways: [FencedGateway] { state.withLock { $0.fenced } }
+    /// The values of all registers by name.
+    var values: [String: [UInt8]] { state.withLock { $0.values } }
     var accounts: [AccountSettings] { state.withLock { $0.accounts } }
 
     /// Whether the account has dual control. If it is no longer configured, the setting of any other account counts.
@@ -110,7 +127,7 @@ public final class KeyStateCache: KeyStates {
     func begin(_ stop: KeyStop) {
         state.withLock { state in
             state.stops.append(stop)
-            state.publish()
+            state.publish(fleetClock)
         }
     }
 
@@ -119,7 +136,7 @@ public final class KeyStateCache: KeyStates {
         state.withLock { state in
             state.stops.removeAll { stop in ended.contains { $0 === stop } }
             state.unrecorded.removeAll { stop in ended.contains { $0 === stop } }
-            state.publish()
+            state.publish(fleetClock)
         }
     }
 
@@ -137,7 +154,7 @@ public final class KeyStateCache: KeyStates {
                 return true
             }
             state.stops.removeAll { $0 === stop }
-            state.publish()
+            state.publish(fleetClock)
             return isRepeated
         }
     }
@@ -151,8 +168,10 @@ public final class KeyStateCache: KeyStates {
         }
     }
 
-    func load(_ registers: [String: AuditRegister], at time: Timestamp) throws(JSONReadError) {
+    /// - Parameter size: of the log that has these registers. Older ones than those that are loaded are ignored.
+    func load(_ registers: [String: AuditRegister], size: Int = 0, at time: Timestamp) throws(JSONReadError) {
         var (records, proposals, jobs) = ([String: KeyLifecycleRecord](), [KeyProposal](), [ProvisioningJob]())
+        var (activations, fenced) = ([FleetActivation](), [FencedGateway]())
         for register in registers.values {
             let root: JSONValue
             do throws(JSONSyntaxError) { root = try JSONDocument(parsing: register.value).root } catch {
@@ -167,6 +186,8 @@ public final class KeyStateCache: KeyStates {
                     proposal.registerNumber = RegisterName.number(of: name)
                     proposals.append(proposal)
                 case RegisterName.jobs: jobs = try root.decode()
+                case RegisterName.activations: activations = try root.decode()
+                case RegisterName.fenced: fenced = try root.decode()
                 default:
                     var record = try root.decode(KeyLifecycleRecord.self)
                     record.takeCompromiseFromHistory()
@@ -178,13 +199,26 @@ public final class KeyStateCache: KeyStates {
         }
         proposals.sort { ($0.proposed, $0.id) < ($1.proposed, $1.id) }
         state.withLock { state in
+            guard size >= state.size else { return }
             (state.records, state.proposals, state.jobs) = (records, proposals, jobs)
+            (state.activations, state.fenced) = (activations, fenced)
+            (state.values, state.size) = (registers.mapValues(\.value), size)
             state.isLoaded = true
             state.addIdentities()
             state.adopt(at: time)
-            state.publish()
+            state.publish(fleetClock)
         }
     }
+
+    /// The times at which changes in the register take effect, if they are still to come.
+    var pendingEffects: [(issuerID: String, time: Timestamp)] {
+        guard let fleetClock else { return [] }
+        return records.values.compactMap { record in record.effectiveAt.map { (record.issuerID, $0) } }
+            .filter { fleetClock.remaining(until: $0.1) > .zero }
+    }
+
+    /// Updates the states for requests after a change has taken effect.
+    func publishEffects() { state.withLock { $0.publish(fleetClock) } }
 
     /// Sets the accounts and clients of the configuration.
     public func declare(_ accounts: [AccountSettings], clients: [ClientSettings] = [], at time: Timestamp) {
@@ -194,22 +228,26 @@ public final class KeyStateCache: KeyStates {
             guard state.isLoaded else { return }
             state.addIdentities()
             state.adopt(at: time)
-            state.publish()
+            state.publish(fleetClock)
         }
     }
 
     /// Call it when the register has these values.
+    ///
+    /// - Parameter values: of the changed registers, by name.
     func set(
-        _ records: [KeyLifecycleRecord] = [], proposals: [KeyProposal]? = nil, jobs: [ProvisioningJob]? = nil
+        _ records: [KeyLifecycleRecord] = [], proposals: [KeyProposal]? = nil, jobs: [ProvisioningJob]? = nil,
+        values: [String: [UInt8]] = [:]
     ) {
         state.withLock { state in
+            state.values.merge(values) { $1 }
             for record in records { state.records[record.keyID] = record }
             if let proposals { state.proposals = proposals }
             if let jobs { state.jobs = jobs }
             // The lists may be older than the current configuration.
             state.addIdentities()
             state.deadlineOffsets.keep(Array(state.records.values), state.proposals)
-            state.publish()
+            state.publish(fleetClock)
         }
     }
 }
@@ -251,26 +289,38 @@ extension KeyStateCache.State {
 
     /// Updates the states for requests, including those of accounts that a reload has removed: requests that began
     /// before the reload still use them.
-    fileprivate mutating func publish() {
+    ///
+    /// - Parameter clock: until a change takes effect, the key has its earlier state.
+    fileprivate mutating func publish(_ clock: FleetClock?) {
         lost = Set(records.values.filter(\.isUntrusted).compactMap(\.fingerprint))
         let held = held
         for issuerID in Set(accounts.map(\.issuerID)).union(served.keys) {
             let own = records.values.filter { $0.issuerID == issuerID }
             let keys = own.map { record in
-                let state = record.state.stopped(as: held[record.keyID])
+                let state = record.state(by: clock).stopped(as: held[record.keyID])
                 return (record.keyID, AccountKeys.Key(state: state, deadline: deadlineOffsets.deadline(of: record)))
             }
             let account = account(issuerID)
             account.set(
-                active: own.first { $0.state == .active && held[$0.keyID] == nil }?.keyID,
+                active: own.first { $0.state(by: clock) == .active && held[$0.keyID] == nil }?.keyID,
                 keys: Dictionary(keys) { first, _ in first })
         }
+    }
+}
+
+extension KeyLifecycleRecord {
+    /// The state that applies now: before the last change takes effect, the one before it.
+    fileprivate func state(by clock: FleetClock?) -> KeyLifecycleState {
+        guard let clock, let effectiveAt, clock.remaining(until: effectiveAt) > .zero else { return state }
+        return history.last?.from ?? .staged
     }
 }
 
 enum RegisterName {
     static let proposals = "proposals"
     static let jobs = "ceremonies"
+    static let activations = "activations"
+    static let fenced = "fenced"
 
     /// One register for each open proposal. A free register holds `null`.
     static func proposal(_ number: Int) -> String { "proposal/\(number)" }

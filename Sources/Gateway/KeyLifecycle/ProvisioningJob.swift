@@ -170,8 +170,10 @@ extension ProvisioningResult {
 
 /// The answer to an order, an approval, or the report of a provisioning job.
 public enum KeyLifecycleAnswer: Sendable {
-    /// The change is made. These are the new records of the changed keys.
-    case done([KeyLifecycleRecord])
+    /// The change is made. These are the new records of the changed keys, and in a fleet the gateways that use them.
+    case done([KeyLifecycleRecord], FleetConfirmation? = nil)
+    /// The activation waits for gateways of the fleet, with the names of those that have not proved the key.
+    case activating(FleetActivation, waitingFor: [String] = [])
     /// A second administrator must approve the order. With the approval, the same order begins the provisioning job.
     case proposed(KeyProposal)
     /// The provisioning job is recorded. The administrator now does the work and reports its result.
@@ -185,14 +187,21 @@ public enum KeyLifecycleAnswer: Sendable {
 
 extension KeyLifecycleAnswer: Codable {
     private enum CodingKeys: String, CodingKey {
-        case outcome, keys, proposal, ceremony
+        case outcome, keys, proposal, ceremony, fleet, activation, waitingFor
     }
 
     public init(from decoder: any Decoder) throws {
         let members = try decoder.container(keyedBy: CodingKeys.self)
         self =
             switch try members.decodeIfPresent(String.self, forKey: .outcome) {
-            case "done": .done(try members.decode([KeyLifecycleRecord].self, forKey: .keys))
+            case "done":
+                .done(
+                    try members.decode([KeyLifecycleRecord].self, forKey: .keys),
+                    try members.decodeIfPresent(FleetConfirmation.self, forKey: .fleet))
+            case "activating":
+                .activating(
+                    try members.decode(FleetActivation.self, forKey: .activation),
+                    waitingFor: try members.decode([String].self, forKey: .waitingFor))
             case "proposed": .proposed(try members.decode(KeyProposal.self, forKey: .proposal))
             case "begun": .begun(try members.decode(ProvisioningJob.self, forKey: .ceremony))
             case "waiting": .waiting(try members.decode(ProvisioningJob.self, forKey: .ceremony))
@@ -203,7 +212,9 @@ extension KeyLifecycleAnswer: Codable {
     public func encode(to encoder: any Encoder) throws {
         let members: JSONMembers
         switch self {
-        case .done(let records): members = ["outcome": "done", "keys": records]
+        case .done(let records, let fleet): members = ["outcome": "done", "keys": records, "fleet": fleet]
+        case .activating(let activation, let gateways):
+            members = ["outcome": "activating", "activation": activation, "waitingFor": gateways]
         case .proposed(let proposal): members = ["outcome": "proposed", "proposal": proposal]
         case .begun(let job): members = ["outcome": "begun", "ceremony": job]
         case .waiting(let job): members = ["outcome": "waiting", "ceremony": job]

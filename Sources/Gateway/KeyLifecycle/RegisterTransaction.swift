@@ -15,6 +15,27 @@ struct RegisterTransaction {
     /// All open jobs after the transaction; nil if it changes none.
     private(set) var jobs: [ProvisioningJob]?
 
+    /// The new values by name.
+    var values: [String: [UInt8]] {
+        Dictionary(registrations.map { ($0.name, $0.value) }) { _, last in last }
+    }
+
+    /// Opens or closes an activation of the fleet.
+    ///
+    /// - Parameter open: the open activations before.
+    mutating func set(
+        _ activation: FleetActivation, isOpen: Bool, among open: [FleetActivation], _ entry: KeyLifecycleEntry
+    ) {
+        let all = open.filter { $0.id != activation.id } + (isOpen ? [activation] : [])
+        registrations.append((entry, RegisterName.activations, JSONText.encode(all)))
+    }
+
+    /// - Parameter fenced: the gateways that are fenced before.
+    mutating func set(_ gateway: FencedGateway, among fenced: [FencedGateway], _ entry: KeyLifecycleEntry) {
+        let all = fenced.filter { $0.origin != gateway.origin } + [gateway]
+        registrations.append((entry, RegisterName.fenced, JSONText.encode(all)))
+    }
+
     /// - Parameter entry: nil for the entry of the record's last change.
     mutating func set(_ record: KeyLifecycleRecord, _ entry: KeyLifecycleEntry? = nil) {
         let record = record.limited()
@@ -66,13 +87,32 @@ extension KeyLifecycleService {
                 "The register may or may not have the last change; the gateway checks when it can write the audit log.")
         }
         for (_, name, value) in transaction.registrations { try Self.requireReadable(name, value) }
+        if fleet?.isFenced == true {
+            throw KeyLifecycleRefusal(.unrecorded, "This gateway has been fenced. Start it again if it should go on.")
+        }
         stateCache.noteDeadlines(transaction.records, transaction.proposals ?? [], at: audit.clock.stepped)
-        do throws(AuditError) { try await audit.register(transaction.registrations, at: time ?? now) } catch {
+        let basis = turnValues.withLock { $0 }
+        do throws(AuditError) {
+            try await audit.register(transaction.registrations, at: time ?? now, basis: basis)
+        } catch {
             // The commit may have succeeded although it reported an error.
             needsReload.withLock { $0 = true }
-            throw Self.unrecorded(error)
+            guard error == .superseded else { throw Self.unrecorded(error) }
+            throw KeyLifecycleRefusal(
+                .superseded,
+                "Other gateways changed the register at the same time, again and again. Nothing has changed; run the "
+                    + "same command again.")
         }
-        stateCache.set(transaction.records, proposals: transaction.proposals, jobs: transaction.jobs)
+        turnValues.withLock { $0.merge(transaction.values) { $1 } }
+        guard let fleet else {
+            return stateCache.set(
+                transaction.records, proposals: transaction.proposals, jobs: transaction.jobs,
+                values: transaction.values)
+        }
+        // Another gateway may have changed the register since. Its changes must stay.
+        needsReload.withLock { $0 = true }
+        catchUp()
+        fleet.wake.signal()
     }
 
     /// Commits the last change of each key, and logs it.

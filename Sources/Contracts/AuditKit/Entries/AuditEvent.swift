@@ -239,6 +239,8 @@ public struct KeyLifecycleEntry: Sendable {
         /// The key signed a proof of possession on request.
         case proved
         case proposed, approved, rejected
+        /// All gateways of a fleet have proved the key of an activation.
+        case agreed
         /// A provisioning job began or failed.
         case begun, failed
         /// The administrator client reported the provisioning job as done. The gateway has not yet confirmed it.

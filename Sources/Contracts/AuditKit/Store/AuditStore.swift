@@ -49,11 +49,23 @@ public protocol AuditStore: AnyObject, Sendable {
     /// that are not indexed yet, but more slowly.
     func index() throws(AuditStoreError)
 
+    /// What the gateways of a fleet share beside their logs. Only for a log that a gateway has opened.
+    ///
+    /// - Parameter fleet: the origin of the fleet's log, in the same database.
+    /// - Throws: `.unfit` if the store is for one gateway.
+    func membership(in fleet: String) throws(AuditStoreError) -> any FleetMembership
+
     /// Free bytes on the log's file system; nil if unknown.
     var freeBytes: Int? { get }
 
     /// Releases all resources. Every later call fails.
     func close()
+}
+
+extension AuditStore {
+    public func membership(in fleet: String) throws(AuditStoreError) -> any FleetMembership {
+        throw .unfit("A fleet needs its logs in one PostgreSQL database.")
+    }
 }
 
 /// What a reader and a transaction can read.

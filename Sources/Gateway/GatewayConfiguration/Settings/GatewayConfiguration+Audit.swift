@@ -174,7 +174,7 @@ extension GatewayConfiguration {
 
 extension SettingKind<String> {
     /// Accepts what a line of a note and the name of its key may contain (C2SP signed-note, tlog-checkpoint).
-    fileprivate static var auditOrigin: Self {
+    static var auditOrigin: Self {
         .parsed("1 to 128 visible ASCII characters without spaces and `+`") { text throws(InvalidValue) in
             let isVisible = text.utf8.allSatisfy { (0x21...0x7E).contains($0) && $0 != UInt8(ascii: "+") }
             try require(

@@ -18,6 +18,8 @@ public struct GatewayConfiguration: Sendable {
     public internal(set) var audit: Audit?
     /// Whether the configuration turns the audit log off; false if `audit` is missing.
     public internal(set) var isAuditOff = false
+    /// Nil for a gateway that belongs to no fleet.
+    public internal(set) var fleet: Fleet?
     /// Nil if they are not configured; see `drillDirectory`.
     public internal(set) var drills: Drills?
     public internal(set) var verification: VerificationMode = .always
@@ -80,6 +82,7 @@ extension GatewayConfiguration: SettingSection {
         .section("limits", \.limits),
         .section("tracing", optional: \.tracing) { _ in Tracing() },
         .section("audit", optional: \.audit, Audit.init).read { $1.readAudit($0, $2) },
+        .section("fleet", optional: \.fleet) { Fleet($0) },
         .section("drills", optional: \.drills) { _ in Drills() },
         .value(
             "verification", \.verification, .verification, variable: "PRIVYSEAL_VERIFICATION",
@@ -138,6 +141,7 @@ extension GatewayConfiguration: SettingSection {
         }
         checkServices(findings)
         checkSigners(given, findings)
+        checkFleet(given, findings)
         let hasAudit = given.isPresentOrMisspelt("audit")
         if !hasAudit {
             findings.warn(

@@ -13,7 +13,7 @@ struct KeyRoutes {
         routes.get("/v1/keys") { _, _ in .json(lifecycle.overview()) }
         routes.get("/v1/keys/{keyId}") { _, scope in .json(try lifecycle.overview(of: try scope.parameter("keyId"))) }
         routes.post("/v1/keys/{keyId}/prove") { _, scope in
-            .json(try await lifecycle.prove(try scope.parameter("keyId"), by: scope.actor))
+            .json(try await lifecycle.prove(try scope.parameter("keyId"), by: scope.administrator))
         }
         for action in KeyChangeOrder.actions {
             routes.post("/v1/keys/{keyId}/\(action.rawValue)") { request, scope in
@@ -22,7 +22,7 @@ struct KeyRoutes {
         }
         routes.post("/v1/proposals/{id}/approve", approve)
         routes.post("/v1/proposals/{id}/reject") { _, scope in
-            try await lifecycle.reject(try scope.parameter("id"), by: scope.actor)
+            try await lifecycle.reject(try scope.parameter("id"), by: scope.administrator)
             return Response(status: .noContent)
         }
         routes.post("/v1/ceremonies", begin)
@@ -51,13 +51,13 @@ struct KeyRoutes {
         let order = try await Self.read(request) { value throws(JSONReadError) in
             try KeyChangeOrder(action, keyID, from: value)
         }
-        return Self.response(try await lifecycle.change(order, by: scope.actor))
+        return Self.response(try await lifecycle.change(order, by: scope.administrator))
     }
 
     @Sendable private func approve(_ request: Request, _ scope: RequestScope) async throws -> Response {
         let id = try scope.parameter("id")
         let digest = try await Self.read(Approval.self, request).digest
-        return Self.response(try await lifecycle.approve(id, digest: digest, by: scope.actor))
+        return Self.response(try await lifecycle.approve(id, digest: digest, by: scope.administrator))
     }
 
     private struct Approval: Decodable {
@@ -71,7 +71,7 @@ struct KeyRoutes {
     private static func response(_ answer: KeyLifecycleAnswer) -> Response {
         switch answer {
         case .proposed(let proposal) where proposal.approver == nil: .json(answer, status: .accepted)
-        case .waiting: .json(answer, status: .accepted)
+        case .waiting, .activating: .json(answer, status: .accepted)
         case .done, .proposed, .begun, .ended: .json(answer)
         }
     }
@@ -80,18 +80,18 @@ struct KeyRoutes {
 
     @Sendable private func begin(_ request: Request, _ scope: RequestScope) async throws -> Response {
         let order = try await Self.read(ProvisioningOrder.self, request)
-        return Self.response(try await lifecycle.begin(order, by: scope.actor))
+        return Self.response(try await lifecycle.begin(order, by: scope.administrator))
     }
 
     @Sendable private func finish(_ request: Request, _ scope: RequestScope) async throws -> Response {
         let id = try scope.parameter("id")
         let end = try await Self.read(ProvisioningResult.self, request)
-        return Self.response(try await lifecycle.finish(id, end, by: scope.actor))
+        return Self.response(try await lifecycle.finish(id, end, by: scope.administrator))
     }
 
     // MARK: Bodies
 
-    private static func read<Value: Decodable>(_ type: Value.Type, _ request: Request) async throws -> Value {
+    static func read<Value: Decodable>(_ type: Value.Type, _ request: Request) async throws -> Value {
         try await read(request) { value throws(JSONReadError) in try value.decode(type) }
     }
 
@@ -109,7 +109,7 @@ struct KeyRoutes {
 
 extension RequestScope {
     /// The administrator who sent the request.
-    fileprivate var actor: Administrator {
+    var administrator: Administrator {
         let known = known
         return known.administrator ?? Administrator(name: known.client ?? "")
     }

@@ -201,7 +201,7 @@ extension Problem {
 
     init(_ refusal: KeyLifecycleRefusal) {
         switch refusal.kind {
-        case .transition, .changed: self.init(.changeRefused, refusal.description)
+        case .transition, .changed, .superseded: self.init(.changeRefused, refusal.description)
         case .unknown: self.init(.notFound, refusal.description)
         case .unrecorded: self.init(.auditUnavailable, refusal.description, retryAfter: 2)
         }

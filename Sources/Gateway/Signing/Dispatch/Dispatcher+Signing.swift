@@ -164,6 +164,7 @@ extension Dispatcher {
         do throws(GatewayError) {
             // The key may have been stopped since the first signature.
             if let selected { try requireUse(of: selected, for: request) }
+            if let audit, case .unwritable(let error) = audit.state { throw .unrecorded(error) }
         } catch {
             signed = signed.map { $0.flatMap { _ in .failure(error) } }
         }
@@ -226,7 +227,10 @@ extension Dispatcher {
     func requireUse(of selected: SelectedKey, for request: ResolvedRequest) throws(GatewayError) {
         let keyID = selected.key.identity.keyID
         if let life = selected.life {
-            guard life.key(keyID)?.state.signs == true else { throw .noKeyInUse(app: request.app.bundleID) }
+            // In a fleet, another key may have become active at the agreed time.
+            guard life.key(keyID)?.state.signs == true, life.activeKeyID == keyID else {
+                throw .noKeyInUse(app: request.app.bundleID)
+            }
             return
         }
         guard let life = request.served.handle.life else { return }

@@ -134,7 +134,7 @@ struct LocalKeyLifecycleClient: KeyLifecycleClient {
     }
 
     func overview() async throws -> KeyLifecycleOverview {
-        let location = settings.location
+        let location = (configuration.fleetLog ?? settings).location
         var registers: [AuditRegister] = []
         if try location.store.exists(at: location) {
             let reader = try location.read()
@@ -153,12 +153,17 @@ struct LocalKeyLifecycleClient: KeyLifecycleClient {
     func ask<Answer: Decodable & Sendable>(
         _ path: String, _ body: any Encodable, _ service: LifecycleCall<Answer>
     ) async throws -> Answer {
+        guard configuration.fleet == nil else {
+            throw CommandError(
+                "The keys of a fleet are changed by a running gateway, which the others follow, and none answers on this "
+                    + "machine. Start it, or run the command on another machine of the fleet.")
+        }
         LogSetup.bootstrapQuietly()
         var lock = try KeyRegisterLock(beside: settings.key.path)
         defer { withExtendedLifetime(lock) {} }
         let keyStates = KeyStateCache()
         let audit = try AuditComposition(settings, of: configuration).open(
-            isServing: false, as: .gateway, keyStates: keyStates)
+            isServing: false, as: .gateway, loading: keyStates.load)
         return try await finally(audit.close) {
             // The first use creates the log and its key, which can be locked only now.
             if lock == nil { lock = try KeyRegisterLock(beside: settings.key.path) }

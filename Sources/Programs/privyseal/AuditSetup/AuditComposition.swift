@@ -14,9 +14,14 @@ struct AuditComposition {
     private let configuration: GatewayConfiguration
     /// The database, for messages.
     private let name: String
+    /// Whether it is the log of a fleet, which all gateways write.
+    private let isShared: Bool
 
-    init(_ audit: GatewayConfiguration.Audit, of configuration: GatewayConfiguration) {
+    init(
+        _ audit: GatewayConfiguration.Audit, of configuration: GatewayConfiguration, isShared: Bool = false
+    ) {
         self.audit = audit
+        self.isShared = isShared
         self.configuration = configuration
         name = audit.database.text
     }
@@ -26,10 +31,12 @@ struct AuditComposition {
     /// - Parameters:
     ///   - isServing: whether checkpoints are published. A command leaves that to the gateway.
     ///   - role: `gateway` if this process decides on key states. A gateway on another machine may not go on then.
-    ///   - keyStates: gets the register of keys.
+    ///   - loading: gets the registers.
+    ///   - freshness: of the key states of a fleet.
     /// - Throws: `CommandError`.
     func open(
-        isServing: Bool, as role: AuditRole = .command, keyStates: KeyStateCache = KeyStateCache()
+        isServing: Bool, as role: AuditRole = .command, loading: @escaping AuditLog.RegisterLoading = { _, _ in },
+        freshness: RegisterFreshness? = nil
     ) throws(CommandError) -> AuditLog {
         let signer = try loadOrCreate()
         let location = audit.location(of: signer.name)
@@ -40,7 +47,8 @@ struct AuditComposition {
             settings: AuditSettings(
                 writeTimeout: audit.writeTimeout, checkpointInterval: audit.checkpoints.interval,
                 reserve: audit.reserveBytes),
-            known: try file.heads(signedBy: signer.verifier), publisher: publisher, loading: keyStates.load
+            known: try file.heads(signedBy: signer.verifier), publisher: publisher, freshness: freshness,
+            isShared: isShared, loading: loading
         ) { [audit] () throws(AuditStoreError) in
             try location.open(as: role, timeout: audit.writeTimeout)
         }
@@ -48,18 +56,6 @@ struct AuditComposition {
             throw refusal("the audit log \(name) cannot be used. \(error)")
         }
         return log
-    }
-
-    /// - Returns: nil if the configuration has no audit log.
-    /// - Throws: `ExitCode` 78, after printing the error.
-    static func open(
-        _ configuration: GatewayConfiguration, isServing: Bool, keyStates: KeyStateCache = KeyStateCache()
-    ) throws -> AuditLog? {
-        guard let audit = configuration.audit else { return nil }
-        return try StandardError.attempt(78) { () throws(CommandError) in
-            try AuditComposition(audit, of: configuration).open(
-                isServing: isServing, as: isServing ? .gateway : .command, keyStates: keyStates)
-        }
     }
 
     // MARK: The log and its key
@@ -77,8 +73,10 @@ struct AuditComposition {
         }
         guard existing != nil || !hasStore else {
             throw refusal(
-                "the audit log \(name) exists, but not its key \(audit.key.path). Put the key back; without it, "
-                    + "nothing can be appended to the log.")
+                "the audit log \(origin) in \(name) exists, but not its key \(audit.key.path). "
+                    + (isShared
+                        ? "Copy the key from another gateway of the fleet."
+                        : "Put the key back; without it, nothing can be appended to the log."))
         }
         let signer: NoteSigner
         if let existing {

@@ -10,16 +10,16 @@ struct CommandGateway {
     typealias Names = (app: String?, feature: String?, keyID: String?)
 
     let snapshot: ConfigurationSnapshot
+    let logs: AuditLogs?
     let request = RequestIdentity(id: "command-\(UUID().uuidString.lowercased())")
 
     static func open(_ config: ConfigurationOption) throws -> CommandGateway {
         LogSetup.bootstrapQuietly()
         let configuration = try config.load()
-        let keyStates = KeyStateCache()
-        let audit = try AuditComposition.open(configuration, isServing: false, keyStates: keyStates)
-        let snapshot = ConfigurationSnapshot(configuration, audit: audit.map { SigningAudit($0, keyStates) })
+        let logs = try AuditLogs.open(configuration, isServing: false)
+        let snapshot = ConfigurationSnapshot(configuration, audit: logs?.signing)
         snapshot.declareKeys()
-        return CommandGateway(snapshot: snapshot)
+        return CommandGateway(snapshot: snapshot, logs: logs)
     }
 
     /// Signs, records a refusal, and closes keys and audit log.
@@ -47,6 +47,6 @@ struct CommandGateway {
 
     private func close() async {
         await snapshot.ring.close()
-        await snapshot.dispatcher.audit?.close()
+        await logs?.close()
     }
 }

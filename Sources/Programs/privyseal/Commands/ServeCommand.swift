@@ -42,13 +42,12 @@ struct ServeCommand: AsyncParsableCommand {
         ProcessCollector.install(in: prometheus)
         MetricsSystem.bootstrap(prometheus)
         var lock = try Self.lock(configuration)
-        let keyStates = KeyStateCache()
-        let audit = try AuditComposition.open(configuration, isServing: true, keyStates: keyStates)
+        let logs = try AuditLogs.open(configuration, isServing: true)
         // The first start creates the log and its key, which can be locked only now.
         if lock == nil { lock = try Self.lock(configuration) }
-        audit?.note(.start(configuration: configuration.digest, version: Version.text))
+        logs?.log.note(.start(configuration: configuration.digest, version: Version.text))
         try await GatewayService(
-            configuration: configuration, path: config.path, audit: audit, keyStates: keyStates, recent: recent,
+            configuration: configuration, path: config.path, logs: logs, recent: recent,
             prometheus: prometheus, lock: lock, isStrict: strict
         ).run()
     }

@@ -81,12 +81,12 @@ extension DrillRun {
     /// - Returns: the state of the order's key after the change; nil if the gateway did not report it.
     func change(_ order: KeyChangeOrder) async throws -> KeyLifecycleState? {
         switch try await client.change(order) {
-        case .done(let records): return records.first { $0.keyID == order.keyID }?.state
+        case .done(let records, _): return records.first { $0.keyID == order.keyID }?.state
         case .proposed(let proposal):
             throw DrillError(
                 "The account requires two administrators; this order is now the proposal \(proposal.id). Have it "
                     + "approved, and rehearse with an account without dualControl.")
-        case .begun, .waiting, .ended: return nil
+        case .begun, .waiting, .ended, .activating: return nil
         }
     }
 

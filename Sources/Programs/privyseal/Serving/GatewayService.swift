@@ -21,9 +21,8 @@ struct GatewayService {
     let configuration: GatewayConfiguration
     /// The file of the configuration.
     let path: String
-    let audit: AuditLog?
-    /// The states that `audit` loads when it is opened.
-    let keyStates: KeyStateCache
+    /// Nil without an audit log.
+    let logs: AuditLogs?
     let recent: RecentEvents
     let prometheus: PrometheusRegistry
     /// Held while the gateway runs.
@@ -36,10 +35,10 @@ struct GatewayService {
     /// - Throws: `ExitCode` 78 if a listener's configuration cannot be used, after printing the error.
     func run() async throws {
         let gateway = SnapshotHolder(
-            ConfigurationSnapshot(configuration, audit: audit.map { SigningAudit($0, keyStates) }))
+            ConfigurationSnapshot(configuration, audit: logs?.signing))
         do { try await serve(gateway) } catch {
             await gateway.current.ring.close()
-            await audit?.close()
+            await logs?.close()
             throw error
         }
     }
@@ -55,8 +54,11 @@ struct GatewayService {
         let drain = Drain(delay: configuration.drainDelay)
         let registry = ConnectionRegistry(configuration.limits)
         let tracing = configuration.tracing.map { TraceExport($0) }
-        let clock = audit?.clock ?? ClockMonitor()
-        let keys = audit.map { KeyLifecycleService(gateway, audit: $0, keyStates: keyStates) }
+        let clock = logs?.log.clock ?? ClockMonitor()
+        let keys = logs.map {
+            KeyLifecycleService(gateway, audit: $0.registerLog, keyStates: $0.keyStates, fleet: $0.fleet)
+        }
+        let fleetLog = logs.flatMap { $0.fleet == nil ? nil : $0.registerLog }
         let router = GatewayRouter(
             gateway: gateway, monitor: monitor, drain: drain, registry: registry,
             log: StreamedAccessLog(format: configuration.logging.format), tracing: tracing)
@@ -88,7 +90,8 @@ struct GatewayService {
         gateway.current.issuers.prepare()
         // They stop from last to first: the drain, the listeners, then the keys, and at the end the audit log.
         let inner: [(any Service)?] = [
-            audit, gateway, monitor, clock, keys, tracing, TLSWatcher(listeners.identities, registry: registry),
+            logs?.log, fleetLog, gateway, monitor, clock, keys, tracing,
+            TLSWatcher(listeners.identities, registry: registry),
             reloader, manager, tokenWatch,
         ]
         try await run(inner.compactMap(\.self) + servers + [drain])

@@ -135,7 +135,8 @@ extension AuditCommand {
         }
 
         private func record(_ entries: Range<Int>, in configuration: GatewayConfiguration) async throws {
-            guard let log = try AuditComposition.open(configuration, isServing: false) else { return }
+            guard let audit = configuration.audit else { return }
+            let log = try AuditComposition(audit, of: configuration).open(isServing: false)
             let event = AuditEvent.archive(
                 from: entries.lowerBound, to: entries.upperBound, actor: Client.operator.name)
             do { try await finally(log.close) { try await log.record(event) } } catch {

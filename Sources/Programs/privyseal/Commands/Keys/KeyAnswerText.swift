@@ -13,11 +13,37 @@ struct KeyAnswerText {
     /// - Parameter answer: to an order for a change, or to an approval.
     func text(_ answer: KeyLifecycleAnswer) -> String {
         switch answer {
-        case .done(let records): done(records)
+        case .done(let records, let fleet): ([done(records)] + confirmation(fleet)).joined(separator: "\n")
+        case .activating(let activation, let gateways): activating(activation, gateways)
         case .ended(let record): done([record])
         case .proposed(let proposal): proposed(proposal)
         case .begun(let job), .waiting(let job): KeyWarnings.sentence(job)
         }
+    }
+
+    // MARK: The fleet
+
+    private func confirmation(_ fleet: FleetConfirmation?) -> [String] {
+        guard let fleet else { return [] }
+        let names = { (origins: [String]) in origins.map { PlainText.of($0) }.joined(separator: ", ") }
+        let confirmed = "Confirmed by \(fleet.confirmed.count) gateways: \(names(fleet.confirmed))."
+        guard !fleet.missing.isEmpty else { return [confirmed] }
+        return [
+            confirmed,
+            "NOT confirmed by \(names(fleet.missing)): it stops signing if it cannot read the key states. See "
+                + "privyseal fleet show.",
+        ]
+    }
+
+    private func activating(_ activation: FleetActivation, _ gateways: [String]) -> String {
+        let key = PlainText.of(activation.keyID)
+        let names = gateways.map { PlainText.of($0) }
+        return """
+            Nothing has changed yet: \(names.joined(separator: ", ")) did not prove \(key). When all gateways have, it \
+            becomes active by itself.
+            Next: start them again, or privyseal fleet fence \(names.first ?? "GATEWAY") --reason … --yes. To give up the \
+            activation, privyseal keys suspend \(key).
+            """
     }
 
     // MARK: Done

@@ -214,7 +214,7 @@ struct KeyChangeOption: ParsableArguments {
     func make(_ order: KeyChangeOrder, _ client: any KeyLifecycleClient) async throws {
         let answer = try await client.change(order)
         output.show(answer, text: KeyAnswerText(gatewayOption: target.gatewayOption, watch: order.watch).text(answer))
-        guard case .done(let records) = answer else { return }
+        guard case .done(let records, _) = answer else { return }
         for record in records where record.state.endsUse { await Self.reportTokens(of: record.keyID, client) }
     }
 

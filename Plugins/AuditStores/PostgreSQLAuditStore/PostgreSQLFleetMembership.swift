@@ -1,0 +1,142 @@
+import AuditKit
+import PostgreSQL
+import SigningKit
+import Synchronization
+
+/// The lease of a gateway in the table `member`, on a connection of its own.
+final class PostgreSQLFleetMembership: FleetMembership {
+    private struct State {
+        var database: LogDatabase?
+        /// The number of the fleet's log.
+        var fleet = 0
+        var hasJoined = false
+        var isClosed = false
+        var last: (report: FleetReport, time: ContinuousClock.Instant)?
+    }
+
+    /// Between two renewals with the same report.
+    private static let interval = Duration.seconds(1)
+    private static let answerLimit = Duration.seconds(5)
+    private static let mostMembers = 1000
+    /// Milliseconds since 1970.
+    private static let time = "(extract(epoch FROM clock_timestamp()) * 1000)::bigint"
+
+    private let location: DatabaseLocation
+    private let claim: EpochClaim
+    private let fleet: String
+    private let state = Exclusive(State())
+
+    /// - Parameter location: with the origin of the gateway's log.
+    init(_ location: DatabaseLocation, _ claim: EpochClaim, fleet: String) {
+        self.location = location
+        self.claim = claim
+        self.fleet = fleet
+    }
+
+    func close() {
+        try? state.use { (state) throws(AuditStoreError) in
+            state = State()
+            state.isClosed = true
+        }
+    }
+
+    func renew(_ report: FleetReport) throws(AuditStoreError) -> FleetView {
+        try state.use { (state) throws(AuditStoreError) in
+            let database = try connect(&state)
+            if state.last.map({ $0.report != report || .now - $0.time >= Self.interval }) ?? true {
+                let begun = ContinuousClock.now
+                try write(report, &state, in: database)
+                state.last = (report, begun)
+            }
+            return try view(of: state.fleet, in: database)
+        }
+    }
+
+    private func write(_ report: FleetReport, _ state: inout State, in database: LogDatabase) throws(AuditStoreError) {
+        guard let epoch = claim.epoch else { throw .failed("This gateway has not written to its log yet.") }
+        // The first statement of this process acquires the lease. A renewal must not: another process may have it.
+        let sql =
+            state.hasJoined
+            ? """
+            UPDATE privyseal.member SET renewed = \(Self.time), applied = $4, answer = $5
+            WHERE log = $1 AND epoch = $2 AND fleet = $3 AND gone = 0
+            AND EXISTS (SELECT 1 FROM privyseal.log WHERE id = $1 AND epoch = $2)
+            """
+            : """
+            INSERT INTO privyseal.member
+            SELECT $1, $3, $2, \(Self.time), 0, $4, $5 FROM privyseal.log WHERE id = $1 AND epoch = $2
+            ON CONFLICT (log) DO UPDATE SET fleet = excluded.fleet, epoch = excluded.epoch,
+            renewed = excluded.renewed, gone = 0, applied = excluded.applied, answer = excluded.answer
+            WHERE privyseal.member.epoch <= excluded.epoch
+            """
+        let count = try database.run(
+            sql, .integer(database.log), .integer(epoch), .integer(state.fleet), .integer(report.applied),
+            .text(report.answer))
+        guard count == 1 else {
+            throw .fenced(
+                "The gateway \(database.identity.origin) is no longer a member of the fleet \(fleet): another process "
+                    + "has taken over its log, or an administrator fenced it. Start it again if it should go on.")
+        }
+        state.hasJoined = true
+    }
+
+    private func view(of number: Int, in database: LogDatabase) throws(AuditStoreError) -> FleetView {
+        var (time, size) = (Timestamp(milliseconds: 0), 0)
+        let members = try database.all(
+            """
+            SELECT f.size, \(Self.time), l.origin, m.epoch, m.renewed, m.gone, m.applied, left(m.answer, 4096)
+            FROM privyseal.log f JOIN privyseal.member m ON m.fleet = f.id JOIN privyseal.log l ON l.id = m.log
+            WHERE f.id = $1 ORDER BY l.origin COLLATE "C" LIMIT \(Self.mostMembers + 1)
+            """, .integer(number)
+        ) { row in
+            (time, size) = (Timestamp(milliseconds: Int64(row.integer(1))), row.integer(0))
+            return FleetMember(
+                origin: row.text(2), epoch: row.integer(3), renewed: Timestamp(milliseconds: Int64(row.integer(4))),
+                isGone: row.integer(5) != 0, report: FleetReport(applied: row.integer(6), answer: row.text(7)))
+        }
+        guard !members.isEmpty, members.count <= Self.mostMembers, (0..<Int.max).contains(size) else {
+            throw .damaged("\(location.name) has \(members.count) gateways of the fleet \(fleet), which is impossible.")
+        }
+        return FleetView(time: time, size: size, members: members)
+    }
+
+    func leave() throws(AuditStoreError) {
+        try state.use { (state) throws(AuditStoreError) in
+            guard state.hasJoined, let epoch = claim.epoch else { return }
+            let database = try connect(&state)
+            try database.run(
+                "UPDATE privyseal.member SET gone = 1 WHERE log = $1 AND epoch = $2", .integer(database.log),
+                .integer(epoch))
+        }
+    }
+
+    func fence(_ origin: String, epoch: Int) throws(AuditStoreError) {
+        try state.use { (state) throws(AuditStoreError) in
+            let database = try connect(&state)
+            try database.run(
+                """
+                WITH fenced AS (
+                    UPDATE privyseal.log SET epoch = epoch + 1 WHERE origin = $1 AND epoch = $2 RETURNING id
+                )
+                UPDATE privyseal.member SET gone = 1 WHERE log = (SELECT id FROM fenced) AND epoch = $2
+                """, .text(origin), .integer(epoch))
+        }
+    }
+
+    /// Connects again after an error of the connection. A server that answers no more must not hold the gateway up.
+    private func connect(_ state: inout State) throws(AuditStoreError) -> LogDatabase {
+        guard !state.isClosed else { throw .closed }
+        if let database = state.database, database.connection.isUsable { return database }
+        let database = try LogDatabase(location, for: .readWrite(timeout: .seconds(2)))
+        database.connection.timeout = Self.answerLimit
+        try location.mappingErrors { () throws(PostgreSQLError) in
+            try ServerDurability.require(in: database.connection)
+        }
+        let found = try database.all("SELECT id FROM privyseal.log WHERE origin = $1", .text(fleet)) { $0.integer(0) }
+        guard let number = found.first else {
+            throw .missing("There is no log of the fleet \(fleet) in \(location.name).")
+        }
+        (state.database, state.fleet) = (database, number)
+        return database
+    }
+}

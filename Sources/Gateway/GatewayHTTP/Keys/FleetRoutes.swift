@@ -1,0 +1,26 @@
+import HummingbirdCore
+import KeyLifecycle
+import Signing
+import StrictJSON
+
+/// The routes for administrators about the other gateways of the fleet.
+struct FleetRoutes {
+    let lifecycle: KeyLifecycleService
+
+    func add(to routes: inout Routes) {
+        routes.get("/v1/fleet") { _, _ in .json(try lifecycle.fleetOverview()) }
+        routes.post("/v1/fleet/{origin}/fence") { request, scope in
+            let origin = try scope.parameter("origin")
+            let reason = try await KeyRoutes.read(FenceOrder.self, request).reason
+            return .json(try await lifecycle.fence(origin, reason: reason, by: scope.administrator))
+        }
+    }
+
+    private struct FenceOrder: Decodable {
+        let reason: String
+
+        enum CodingKeys: String, ClosedCodingKey {
+            case reason
+        }
+    }
+}

@@ -1,0 +1,207 @@
+import AuditKit
+public import AuditLog
+import Dispatch
+import SigningKit
+import Synchronization
+
+/// This gateway's connection to the others of its fleet: its lease, what it tells them, and what it has read of them.
+public final class FleetRegister: Sendable {
+    private struct State {
+        var membership: (any FleetMembership)?
+        var view: FleetView?
+        var applied = 0
+        var answers: [FleetAnswer] = []
+        /// Calls that wait for other gateways.
+        var waiters = 0
+        var isFenced = false
+    }
+
+    /// The time between two reads, and the same while a change waits for gateways.
+    private static let interval = Duration.milliseconds(250)
+    private static let shortInterval = Duration.milliseconds(25)
+
+    /// The origin of this gateway's log.
+    public let gateway: String
+    /// The origin of the fleet's log.
+    public let fleet: String
+    /// How long a lease is valid without a renewal. A gateway that cannot renew it stops signing in this time.
+    public let staleness: Duration
+    private let log: AuditLog
+    private let freshness: RegisterFreshness
+    let clock: FleetClock
+    /// The end of a pause between two reads.
+    let wake = AsyncSignal()
+    private let state = Mutex(State())
+    private let queue = DispatchQueue(label: "privyseal.fleet")
+
+    /// - Parameters:
+    ///   - log: this gateway's log, whose store has the fleet's table.
+    ///   - freshness: the same as of `log`.
+    ///   - keyStates: the states of the fleet's keys.
+    public init(
+        gateway: String, fleet: String, staleness: Duration, log: AuditLog, freshness: RegisterFreshness,
+        keyStates: KeyStateCache
+    ) {
+        (self.gateway, self.fleet, self.staleness) = (gateway, fleet, staleness)
+        clock = keyStates.fleetClock ?? FleetClock()
+        (self.log, self.freshness) = (log, freshness)
+    }
+
+    /// The registers of this gateway's log, from the time before it belonged to the fleet.
+    var ownRegisters: [String: AuditRegister] { log.registers }
+
+    // MARK: Reading
+
+    /// The fleet at the last read; nil before the first.
+    var view: FleetView? { state.withLock { $0.view } }
+
+    var isFenced: Bool { state.withLock { $0.isFenced } }
+
+    /// The gateways that others wait for: those with a valid lease.
+    var live: [FleetMember] { view.map { live(in: $0) } ?? [] }
+
+    private func live(in view: FleetView) -> [FleetMember] {
+        view.members.filter { !$0.isGone && $0.renewed.later(by: staleness) > view.time }
+    }
+
+    /// Renews the lease and reads those of the others.
+    func renew() async throws(AuditStoreError) -> FleetView {
+        let begun = ContinuousClock.now
+        let outcome = await withCheckedContinuation { continuation in
+            queue.async { continuation.resume(returning: self.renewNow()) }
+        }
+        switch outcome {
+        case .success(let view):
+            clock.note(view.time, askedAt: begun)
+            state.withLock { $0.view = view }
+            return view
+        case .failure(let error):
+            if case .fenced = error { state.withLock { $0.isFenced = true } }
+            freshness.note(failure: error.description)
+            throw error
+        }
+    }
+
+    private func renewNow() -> Result<FleetView, AuditStoreError> {
+        do throws(AuditStoreError) {
+            let (open, report) = state.withLock { state in
+                (state.membership, FleetReport(applied: state.applied, answer: state.answers.text))
+            }
+            let membership: any FleetMembership
+            if let open {
+                membership = open
+            } else {
+                membership = try log.membership(in: fleet)
+                state.withLock { $0.membership = membership }
+            }
+            return .success(try membership.renew(report))
+        } catch {
+            return .failure(error)
+        }
+    }
+
+    // MARK: Telling
+
+    /// The number of entries of the fleet's log whose key states this gateway uses.
+    var applied: Int { state.withLock { $0.applied } }
+
+    /// - Parameters:
+    ///   - size: the number of entries whose key states are in use now.
+    ///   - begun: before the read that showed no later entry began.
+    func note(applied size: Int, readAt begun: ContinuousClock.Instant, isChanging: Bool) {
+        state.withLock { $0.applied = size }
+        freshness.note(readAt: begun, isChanging: isChanging)
+    }
+
+    /// - Returns: whether this gateway has not answered the activation yet.
+    func needsAnswer(_ activation: String) -> Bool {
+        state.withLock { state in !state.answers.contains { $0.activation == activation } }
+    }
+
+    func answer(_ answer: FleetAnswer) {
+        state.withLock { $0.answers.append(answer) }
+        wake.signal()
+    }
+
+    /// Forgets the answers to activations that are no longer open.
+    func keepAnswers(to open: [FleetActivation]) {
+        state.withLock { state in
+            state.answers.removeAll { answer in !open.contains { $0.id == answer.activation } }
+        }
+    }
+
+    // MARK: Waiting
+
+    var pause: Duration { state.withLock { $0.waiters > 0 } ? Self.shortInterval : Self.interval }
+
+    static var changePause: Duration { shortInterval }
+
+    /// Waits until `isDone` for the fleet as it is then.
+    ///
+    /// - Returns: false after `limit`.
+    func wait(atMost limit: Duration, until isDone: (FleetView) -> Bool) async -> Bool {
+        state.withLock { $0.waiters += 1 }
+        defer { state.withLock { $0.waiters -= 1 } }
+        wake.signal()
+        let end = ContinuousClock.now + limit
+        while true {
+            if let view, isDone(view) { return true }
+            guard .now < end, !Task.isCancelled else { return false }
+            try? await Task.sleep(for: .milliseconds(10))
+        }
+    }
+
+    /// Waits for a moment until every live gateway uses key states of at least `size` entries.
+    func confirmation(of size: Int) async -> FleetConfirmation {
+        func missing(_ view: FleetView) -> [FleetMember] { live(in: view).filter { $0.report.applied < size } }
+        _ = await wait(atMost: .seconds(3)) { missing($0).isEmpty }
+        guard let view else { return FleetConfirmation(confirmed: [], missing: []) }
+        let late = missing(view).map(\.origin)
+        return FleetConfirmation(confirmed: live(in: view).map(\.origin).filter { !late.contains($0) }, missing: late)
+    }
+
+    // MARK: Fencing and leaving
+
+    func fence(_ gateway: FencedGateway) async throws(AuditStoreError) {
+        let membership = state.withLock { $0.membership }
+        let outcome: Result<Void, AuditStoreError> = await withCheckedContinuation { continuation in
+            queue.async {
+                do throws(AuditStoreError) {
+                    try membership?.fence(gateway.origin, epoch: gateway.epoch)
+                    continuation.resume(returning: .success(()))
+                } catch {
+                    continuation.resume(returning: .failure(error))
+                }
+            }
+        }
+        try outcome.get()
+    }
+
+    /// Ends the lease, so that the others do not wait for this gateway.
+    func leave() async {
+        let membership = state.withLock { $0.membership }
+        await withCheckedContinuation { continuation in
+            queue.async {
+                try? membership?.leave()
+                membership?.close()
+                continuation.resume()
+            }
+        }
+    }
+}
+
+/// The gateways that have confirmed a change.
+public struct FleetConfirmation: Codable, Sendable, Equatable {
+    /// The origins of the gateways that use the new states.
+    public var confirmed: [String]
+    /// Those with a valid lease that do not use them yet.
+    public var missing: [String]
+
+    public init(confirmed: [String], missing: [String]) {
+        (self.confirmed, self.missing) = (confirmed, missing)
+    }
+}
+
+extension Timestamp {
+    fileprivate func later(by duration: Duration) -> Timestamp { later(by: duration.components.seconds) }
+}

@@ -110,17 +110,20 @@ final class PostgreSQLFleetMembership: FleetMembership {
         }
     }
 
+    /// On a connection of its own: a process that was stopped in a transaction holds the row of its log until the server
+    /// ends its session, see `DatabaseLocation`. The lease must be renewed meanwhile.
     func fence(_ origin: String, epoch: Int) throws(AuditStoreError) {
-        try state.use { (state) throws(AuditStoreError) in
-            let database = try connect(&state)
-            try database.run(
-                """
-                WITH fenced AS (
-                    UPDATE privyseal.log SET epoch = epoch + 1 WHERE origin = $1 AND epoch = $2 RETURNING id
-                )
-                UPDATE privyseal.member SET gone = 1 WHERE log = (SELECT id FROM fenced) AND epoch = $2
-                """, .text(origin), .integer(epoch))
+        let database = try LogDatabase(location, for: .readWrite(timeout: .seconds(15)))
+        try location.mappingErrors { () throws(PostgreSQLError) in
+            try ServerDurability.require(in: database.connection)
         }
+        try database.run(
+            """
+            WITH fenced AS (
+                UPDATE privyseal.log SET epoch = epoch + 1 WHERE origin = $1 AND epoch = $2 RETURNING id
+            )
+            UPDATE privyseal.member SET gone = 1 WHERE log = (SELECT id FROM fenced) AND epoch = $2
+            """, .text(origin), .integer(epoch))
     }
 
     /// Connects again after an error of the connection. A server that answers no more must not hold the gateway up.

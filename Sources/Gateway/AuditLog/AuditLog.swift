@@ -157,6 +157,9 @@ public final class AuditLog: Service {
         return .unwritable(error)
     }
 
+    /// Whether another log has the key states, which this gateway reads several times a second.
+    package var isInFleet: Bool { freshness != nil }
+
     /// What a fleet shares beside its logs.
     ///
     /// - Throws: `.closed` until the log is open.

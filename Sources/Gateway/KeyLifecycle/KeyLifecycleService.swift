@@ -40,6 +40,8 @@ public final class KeyLifecycleService: Service {
     let scheduled = Mutex<Set<Timestamp>>([])
     /// The IDs of the activations whose keys this gateway is proving.
     let answering = Mutex<Set<String>>([])
+    /// The origins of the gateways that are being fenced.
+    let fencing = Mutex<Set<String>>([])
     /// When this gateway first saw all answers to an activation, by its ID.
     let complete = Mutex<[String: ContinuousClock.Instant]>([:])
     /// Why activations that this gateway gave up failed, by their IDs.

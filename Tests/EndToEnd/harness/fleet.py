@@ -1,13 +1,22 @@
 """Gateways of one fleet: they share a PostgreSQL database, and in it the register of keys."""
 
+import itertools
 import json
+import os
+import signal
 import threading
 import time
+from urllib.parse import quote
 
 from auditing import await_
-from key_lifecycle import KeysInFiles, KeyService
+from key_lifecycle import KeysInFiles, KeyService, moment
 from postgresql import LogInPostgreSQL
 from running import APP, KEY_IDS
+
+# Seconds by which a gateway may know the database's clock wrongly.
+TOLERANCE = 0.05
+# Seconds that a request may take which had selected its key before the change.
+DRAIN = 1.0
 
 
 class FleetGateway(KeyService):
@@ -70,31 +79,131 @@ class SigningLoad:
     """Asks gateways for signatures without a key ID, one after the other, and keeps each answer with its times."""
 
     def __init__(self, gateways):
-        self.answers, self.refusals, self.isDone = [], [], threading.Event()
+        self.answers, self.refusals, self.is_done = [], [], threading.Event()
         self.threads = [threading.Thread(target=self.run, args=(gateway,)) for gateway in gateways]
         for thread in self.threads:
             thread.start()
 
     def run(self, gateway):
-        number = 0
-        while not self.isDone.is_set():
-            number += 1
+        for number in itertools.count():
+            if self.is_done.is_set():
+                return
             request_id = f"{gateway.number}-{number}"
             begun = time.time()
             try:
                 status, _, body = gateway.sign(f"/v1/apps/{APP}/promotional-offer", request_id=request_id)
-            except OSError as error:
+            except (OSError, KeyError) as error:
                 self.refusals.append((begun, gateway.number, str(error)))
                 time.sleep(0.05)
                 continue
             if status == 200:
-                self.answers.append((begun, time.time(), gateway.number, json.loads(body)["keyId"]))
+                self.answers.append((begun, time.time(), gateway.number, json.loads(body)["keyId"], request_id))
             else:
                 self.refusals.append((begun, gateway.number, f"{status} {body[:200]}"))
                 time.sleep(0.01)
 
     def stop(self):
-        self.isDone.set()
+        self.is_done.set()
         for thread in self.threads:
             thread.join()
         return self
+
+
+class Rotations:
+    """Rotations over a fleet under load, while gateways stop, die, hang and return."""
+
+    KINDS = ("calm", "hang", "kill", "leave", "fence")
+
+    def __init__(self, fleet, server, random):
+        self.fleet, self.server, self.random = fleet, server, random
+        # (time of effect, new key, old key)
+        self.effects, self.seconds, self.faults = [], [], []
+        self.active = KEY_IDS[0]
+        self.load = SigningLoad(fleet.gateways)
+
+    def one(self, kind):
+        """An order to a random gateway. Another gateway is disturbed at a random time around it."""
+        orderer, victim = self.random.sample(self.fleet.gateways, 2)
+        new = self.random.choice([key for key in KEY_IDS if key != self.active])
+        disturbance = threading.Thread(target=self.disturb, args=(kind, victim, orderer))
+        disturbance.start()
+        # Random times, because no event must decide what the disturbance meets.
+        time.sleep(self.random.uniform(0, 1))
+        begun = time.monotonic()
+        status, answer = orderer.change("activate", new, retiring=self.active, overlap=36_000, watch=0)
+        if status not in (200, 202):
+            self.faults.append(f"{kind}: the order was answered with {status} {answer}")
+        if kind == "calm":
+            self.seconds.append(time.monotonic() - begun)
+        disturbance.join()
+        for gateway in self.fleet.gateways:
+            await_(gateway.is_ready, f"{gateway.origin} is ready after {kind}", 60)
+            await_(lambda gateway=gateway: gateway.states().get(new) == "active", f"{new} is active on {gateway.origin}", 60)
+        effect = next(key["effectiveAt"] for key in self.keys(orderer) if key["keyId"] == new)
+        self.effects.append((moment(effect).timestamp(), new, self.active))
+        self.active = new
+
+    @staticmethod
+    def keys(gateway):
+        return [key for account in gateway.admin("GET", "/v1/keys")[1]["accounts"] for key in account["keys"]]
+
+    def disturb(self, kind, victim, orderer):
+        if kind == "calm":
+            return
+        time.sleep(self.random.uniform(0, 2.5))
+        if kind == "leave":
+            victim.stop()
+            time.sleep(self.random.uniform(0, 2))
+        elif kind == "kill":
+            victim.kill()
+            time.sleep(self.random.uniform(0, 2))
+        else:
+            os.kill(victim.process.pid, signal.SIGSTOP)
+            time.sleep(self.random.uniform(0.3, 8))
+            if kind == "hang":
+                os.kill(victim.process.pid, signal.SIGCONT)
+                return
+            await_(lambda: orderer.admin("POST", f"/v1/fleet/{quote(victim.origin, safe='')}/fence",
+                                         {"reason": "It hangs"})[0] == 200, "the fence", 30)  # fmt: skip
+            await_(lambda: orderer.fleet()[f"shop-{victim.number}"] == "fenced", "the end of the lease")
+            fenced = time.time()
+            os.kill(victim.process.pid, signal.SIGCONT)
+            time.sleep(1)
+            victim.kill()
+            # An answer that was on its way when the process was stopped is older.
+            late = [answer for answer in self.load.answers
+                    if answer[2] == victim.number and answer[0] > fenced - 0.2]  # fmt: skip
+            if late:
+                self.faults.append(f"{victim.origin} answered {len(late)} requests after it was fenced")
+        victim.start()
+
+    def check(self):
+        """Every signature has the key that was active when it was asked for, or became active until it was recorded."""
+        self.load.stop()
+        # When each entry was committed, by the database.
+        commits = {}
+        for gateway in self.fleet.gateways:
+            text = self.server.sql(
+                "SELECT extract(epoch FROM pg_xact_commit_timestamp(xmin)), convert_from(body, 'UTF8') FROM privyseal.entry "
+                f"WHERE log = (SELECT id FROM privyseal.log WHERE origin = '{gateway.origin}')", "privyseal")
+            for line in text.splitlines():
+                time_, body = line.split("|", 1)
+                entry = json.loads(body)
+                if entry["kind"] == "signature":
+                    commits[entry["requestId"]] = float(time_)
+        for begun, ended, number, key, request_id in self.load.answers:
+            if request_id not in commits:
+                self.faults.append(f"{request_id} of shop-{number} has no entry")
+                continue
+            allowed = {self.active_at(begun - TOLERANCE), self.active_at(commits[request_id] + TOLERANCE)}
+            allowed |= {new for effect, new, _ in self.effects if begun - TOLERANCE <= effect <= commits[request_id] + TOLERANCE}
+            late = [effect for effect, _, old in self.effects if old == key and effect + DRAIN < commits[request_id] and begun < effect]
+            if key not in allowed or late:
+                self.faults.append(
+                    f"shop-{number} signed {request_id} with {key}: asked at {begun:.3f}, recorded at "
+                    f"{commits[request_id]:.3f}, answered at {ended:.3f}; {[e for e in self.effects if abs(e[0] - begun) < 20]}")
+        return self.faults
+
+    def active_at(self, instant):
+        before = [new for effect, new, _ in self.effects if effect <= instant]
+        return before[-1] if before else KEY_IDS[0]

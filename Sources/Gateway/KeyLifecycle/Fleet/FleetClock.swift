@@ -9,11 +9,12 @@ final class FleetClock: Sendable {
         var offset: Int64?
         /// When this gateway first saw a time of effect, by the monotonic clock, in milliseconds.
         var seen: [Timestamp: Int64] = [:]
+        /// Times that have come. A later answer of the database, whose clock may be set, does not undo them.
+        var reached: Set<Timestamp> = []
     }
 
-    /// From a decision to its effect: every gateway reads the decision in this time, or stops signing.
+    /// From a decision to its effect, in milliseconds: every gateway reads the decision in this time, or stops signing.
     static let effectMilliseconds: Int64 = 1200
-    private static let effectDelay = Duration.milliseconds(effectMilliseconds)
 
     private let start = ContinuousClock.now
     private let state = Mutex(State())
@@ -32,22 +33,26 @@ final class FleetClock: Sendable {
         return state.withLock { $0.offset }.map { Timestamp(milliseconds: $0 + steady) }
     }
 
-    /// The time until a change takes effect. It is never longer than `effectDelay`, so that a step of the database's
+    /// The time until a change takes effect. It is never longer than `effectMilliseconds`, so that a step of the database's
     /// clock does not put off a change that this gateway knows.
     func remaining(until effect: Timestamp) -> Duration {
         let steady = milliseconds(.now)
         return state.withLock { state in
             // Before the first answer, the change is in effect: its gateways decided it before this one started.
-            guard let offset = state.offset else { return .zero }
-            let (rest, isTooLong) = effect.milliseconds.subtractingReportingOverflow(offset + steady)
-            guard isTooLong || rest > 0 else {
-                state.seen[effect] = nil
-                return .zero
-            }
+            guard let offset = state.offset, !state.reached.contains(effect) else { return .zero }
             let seen = state.seen[effect] ?? steady
-            state.seen[effect] = seen
-            let latest = Self.effectDelay - .milliseconds(steady - seen)
-            return max(.zero, isTooLong ? latest : min(.milliseconds(rest), latest))
+            let (rest, isTooLong) = effect.milliseconds.subtractingReportingOverflow(offset + steady)
+            let latest = Self.effectMilliseconds - (steady - seen)
+            let remaining = isTooLong ? latest : min(rest, latest)
+            guard remaining <= 0 else {
+                state.seen[effect] = seen
+                return .milliseconds(remaining)
+            }
+            state.seen[effect] = nil
+            // Changes of long ago are over by any clock.
+            if state.reached.count >= 4096 { state.reached = [] }
+            state.reached.insert(effect)
+            return .zero
         }
     }
 

@@ -33,6 +33,7 @@ public final class FleetRegister: Sendable {
     let wake = AsyncSignal()
     private let state = Mutex(State())
     private let queue = DispatchQueue(label: "privyseal.fleet")
+    private let fencing = DispatchQueue(label: "privyseal.fencing")
 
     /// - Parameters:
     ///   - log: this gateway's log, whose store has the fleet's table.
@@ -165,7 +166,7 @@ public final class FleetRegister: Sendable {
     func fence(_ gateway: FencedGateway) async throws(AuditStoreError) {
         let membership = state.withLock { $0.membership }
         let outcome: Result<Void, AuditStoreError> = await withCheckedContinuation { continuation in
-            queue.async {
+            fencing.async {
                 do throws(AuditStoreError) {
                     try membership?.fence(gateway.origin, epoch: gateway.epoch)
                     continuation.resume(returning: .success(()))

@@ -25,7 +25,7 @@ extension KeyLifecycleService {
             }
             answerActivations(in: fleet)
             await concludeActivations(in: fleet)
-            await fenceGateways(in: fleet)
+            fenceGateways(in: fleet)
             let isChanging = !stateCache.activations.isEmpty || !stateCache.pendingEffects.isEmpty
             await fleet.wake.wait(atMost: isChanging ? FleetRegister.changePause : fleet.pause)
         }
@@ -85,7 +85,9 @@ extension KeyLifecycleService {
     private func apply(_ effect: (issuerID: String, time: Timestamp), in fleet: FleetRegister) {
         guard scheduled.withLock({ $0.insert(effect.time).inserted }) else { return }
         Task {
-            try? await Task.sleep(for: fleet.clock.remaining(until: effect.time))
+            while case let rest = fleet.clock.remaining(until: effect.time), rest > .zero {
+                try? await Task.sleep(for: rest)
+            }
             let life = stateCache.account(effect.issuerID)
             _ = await life.shut(timeout: Self.drainTimeout)
             stateCache.publishEffects()
@@ -133,11 +135,18 @@ extension KeyLifecycleService {
     }
 
     /// Carries out recorded orders that their gateway did not carry out.
-    private func fenceGateways(in fleet: FleetRegister) async {
+    private func fenceGateways(in fleet: FleetRegister) {
         for gateway in stateCache.fencedGateways {
             let member = fleet.view?.members.first { $0.origin == gateway.origin }
-            guard let member, member.epoch == gateway.epoch, !member.isGone else { continue }
-            try? await fleet.fence(gateway)
+            guard let member, member.epoch == gateway.epoch, !member.isGone,
+                fencing.withLock({ $0.insert(gateway.origin).inserted })
+            else { continue }
+            Task {
+                do throws(AuditStoreError) { try await fleet.fence(gateway) } catch {
+                    logger.error("The gateway \(gateway.origin) could not be fenced yet. \(error)")
+                }
+                fencing.withLock { _ = $0.remove(gateway.origin) }
+            }
         }
     }
 

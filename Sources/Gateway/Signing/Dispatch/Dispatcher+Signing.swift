@@ -163,8 +163,7 @@ extension Dispatcher {
         defer { SignatureCounts.shared.end(answers) }
         do throws(GatewayError) {
             // The key may have been stopped since the first signature.
-            if let selected { try requireUse(of: selected, for: request) }
-            if let audit, case .unwritable(let error) = audit.state { throw .unrecorded(error) }
+            if let selected { try requireRelease(with: selected, for: request) }
         } catch {
             signed = signed.map { $0.flatMap { _ in .failure(error) } }
         }
@@ -177,13 +176,23 @@ extension Dispatcher {
             }
         }
         if entries.isEmpty { return signed.map { $0.map { $0.json } } }
-        do {
-            try await audit.record(entries, answers: released)
+        do throws(GatewayError) {
+            do throws(AuditError) { try await audit.record(entries, answers: released) } catch {
+                throw .unrecorded(error)
+            }
+            // In a fleet, another key may be active by now if this process was stopped meanwhile (SIGSTOP).
+            if audit.isInFleet, let selected { try requireRelease(with: selected, for: request) }
             return signed.map { $0.map { $0.json } }
         } catch {
             // No answer leaves without an entry. An item that was refused for another reason keeps that error.
-            return signed.map { $0.flatMap { _ in .failure(.unrecorded(error)) } }
+            return signed.map { $0.flatMap { _ in .failure(error) } }
         }
+    }
+
+    /// Throws unless a signature of the key may leave.
+    private func requireRelease(with selected: SelectedKey, for request: ResolvedRequest) throws(GatewayError) {
+        if let audit, case .unwritable(let error) = audit.state { throw .unrecorded(error) }
+        try requireUse(of: selected, for: request)
     }
 
     /// The entry of a refused item. A refused single request gets its entry from `Routes`, with the refusals of
@@ -227,9 +236,10 @@ extension Dispatcher {
     func requireUse(of selected: SelectedKey, for request: ResolvedRequest) throws(GatewayError) {
         let keyID = selected.key.identity.keyID
         if let life = selected.life {
-            // In a fleet, another key may have become active at the agreed time.
-            guard life.key(keyID)?.state.signs == true, life.activeKeyID == keyID else {
-                throw .noKeyInUse(app: request.app.bundleID)
+            guard life.key(keyID)?.state.signs == true else { throw .noKeyInUse(app: request.app.bundleID) }
+            // In a fleet, another key becomes active at the agreed time, also if a request took longer.
+            guard life.activeKeyID == keyID else {
+                throw .key(.unavailable("Another key became active while it signed."), keyID: keyID)
             }
             return
         }

@@ -21,6 +21,8 @@ public final class KeyStateCache: KeyStates {
         /// The values of all registers by name, as they were loaded or written, and the size of the log then.
         var values: [String: [UInt8]] = [:]
         var size = 0
+        /// The earliest time of effect among the changes that requests do not see yet.
+        var shownBefore: Timestamp?
         var accounts: [AccountSettings] = []
         var persons = ConfiguredPersons([])
         var served: [String: AccountKeys] = [:]
@@ -217,6 +219,13 @@ public final class KeyStateCache: KeyStates {
             .filter { fleetClock.remaining(until: $0.1) > .zero }
     }
 
+    /// Whether requests still get the states before a change that has been in effect for longer than `drainTimeout`.
+    var hasOverdueEffect: Bool {
+        let shown = state.withLock { $0.shownBefore }
+        guard let fleetClock, let shown, let now = fleetClock.now else { return false }
+        return now.milliseconds - shown.milliseconds > FleetClock.drainTimeout.components.seconds * 1000
+    }
+
     /// Updates the states for requests after a change has taken effect.
     func publishEffects() { state.withLock { $0.publish(fleetClock) } }
 
@@ -294,10 +303,13 @@ extension KeyStateCache.State {
     fileprivate mutating func publish(_ clock: FleetClock?) {
         lost = Set(records.values.filter(\.isUntrusted).compactMap(\.fingerprint))
         let held = held
+        shownBefore = nil
         for issuerID in Set(accounts.map(\.issuerID)).union(served.keys) {
             let own = records.values.filter { $0.issuerID == issuerID }
             let keys = own.map { record in
-                let state = record.state(by: clock).stopped(as: held[record.keyID])
+                let current = record.state(by: clock)
+                if current != record.state { shownBefore = [shownBefore, record.effectiveAt].compactMap(\.self).min() }
+                let state = current.stopped(as: held[record.keyID])
                 return (record.keyID, AccountKeys.Key(state: state, deadline: deadlineOffsets.deadline(of: record)))
             }
             let account = account(issuerID)

@@ -23,7 +23,7 @@ class FleetGateway(KeyService):
     """`number`: the gateway's place in the fleet, from 1. All share the keys and the directory of the fleet."""
 
     def __init__(self, binary, place, number, keys, database):
-        self.number = number
+        self.number, self.is_alone = number, False
         self.fleet_key = place / "fleet.key"
         self.url = database
         directory = place / f"shop-{number}"
@@ -38,6 +38,8 @@ class FleetGateway(KeyService):
             f"checkpoints: {{interval: 1, file: {self.checkpoints}}}}}"
         )
         fleet = f"fleet: {{origin: {self.fleet_origin}, key: {self.fleet_key}, staleness: 3}}\n"
+        if self.is_alone:
+            fleet = ""
         super().configure(section, fleet + more, extra_clients, uri, keys=keys, **others)
 
     def fleet(self):
@@ -70,6 +72,11 @@ class Fleet:
     def __exit__(self, *_):
         for gateway in self.gateways:
             gateway.stop()
+
+    @property
+    def fleet_key_file(self):
+        """Of the public key of the fleet's log."""
+        return self.place / "fleet.key.pub"
 
     def log(self, server):
         return LogInPostgreSQL(server, self.gateways[0].fleet_origin)

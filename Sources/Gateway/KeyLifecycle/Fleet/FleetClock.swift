@@ -16,6 +16,9 @@ final class FleetClock: Sendable {
     /// From a decision to its effect, in milliseconds: every gateway reads the decision in this time, or stops signing.
     static let effectMilliseconds: Int64 = 1200
 
+    /// How long requests that selected a key before it changed may still finish with it.
+    static let drainTimeout = Duration.seconds(1)
+
     private let start = ContinuousClock.now
     private let state = Mutex(State())
 

@@ -18,6 +18,8 @@ public final class FleetRegister: Sendable {
 
     /// The time between two reads, and the same while a change waits for gateways.
     private static let interval = Duration.milliseconds(250)
+    /// A gateway may read the register for the last time some time after it renewed its lease for the last time.
+    private static let leaseMargin = Duration.seconds(2)
     private static let shortInterval = Duration.milliseconds(25)
 
     /// The origin of this gateway's log.
@@ -62,7 +64,7 @@ public final class FleetRegister: Sendable {
     var live: [FleetMember] { view.map { live(in: $0) } ?? [] }
 
     private func live(in view: FleetView) -> [FleetMember] {
-        view.members.filter { !$0.isGone && $0.renewed.later(by: staleness) > view.time }
+        view.members.filter { !$0.isGone && $0.renewed.later(by: staleness + Self.leaseMargin) > view.time }
     }
 
     /// Renews the lease and reads those of the others.

@@ -26,7 +26,6 @@ extension KeyLifecycleService {
             answerActivations(in: fleet)
             await concludeActivations(in: fleet)
             fenceGateways(in: fleet)
-            let isChanging = !stateCache.activations.isEmpty || !stateCache.pendingEffects.isEmpty
             await fleet.wake.wait(atMost: isChanging ? FleetRegister.changePause : fleet.pause)
         }
     }
@@ -46,11 +45,16 @@ extension KeyLifecycleService {
             try await beginRegister(of: fleet)
         }
         fleet.keepAnswers(to: stateCache.activations)
+        // This process may have been stopped at the time of effect.
+        if stateCache.hasOverdueEffect { stateCache.publishEffects() }
         let isNew = content.entryCount > fleet.applied
-        fleet.note(applied: content.entryCount, readAt: begun, isChanging: !stateCache.activations.isEmpty)
+        fleet.note(applied: content.entryCount, readAt: begun, isChanging: isChanging)
         // Others may wait for this gateway.
         if isNew { _ = try await fleet.renew() }
     }
+
+    /// Whether an active key changes, or will at an agreed time.
+    private var isChanging: Bool { !stateCache.activations.isEmpty || !stateCache.pendingEffects.isEmpty }
 
     private func load(_ content: AuditLog.Content, in fleet: FleetRegister) throws(JSONReadError) {
         guard content.entryCount > fleet.applied || !stateCache.isLoaded else { return }
@@ -89,7 +93,7 @@ extension KeyLifecycleService {
                 try? await Task.sleep(for: rest)
             }
             let life = stateCache.account(effect.issuerID)
-            _ = await life.shut(timeout: Self.drainTimeout)
+            _ = await life.shut(timeout: FleetClock.drainTimeout)
             stateCache.publishEffects()
             life.open()
             scheduled.withLock { _ = $0.remove(effect.time) }

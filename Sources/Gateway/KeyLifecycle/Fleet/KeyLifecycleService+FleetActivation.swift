@@ -11,7 +11,7 @@ extension KeyLifecycleService {
     /// How long the gateway that got the order has to record the change. After that, any gateway does.
     private static let conclusionDelay = Duration.seconds(2)
     /// How long a command waits for gateways that do not answer.
-    private static let answerLimit = Duration.seconds(15)
+    private static let answerLimit = Duration.seconds(8)
 
     /// Records the order.
     ///

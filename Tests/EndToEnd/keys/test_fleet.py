@@ -1,0 +1,213 @@
+"""Gateways that share one register of keys: rotations, stops, gateways that hang, die, are fenced, and return."""
+
+import os
+import random
+import signal
+import threading
+import time
+from urllib.parse import quote
+
+import pytest
+from auditing import await_
+from conftest import BINARY
+from database_server import Proxy, cluster, url
+from fleet import Fleet, FleetGateway, Rotations, SigningLoad
+from key_lifecycle import changes
+from running import KEY_IDS
+
+OLD, NEW, THIRD = KEY_IDS
+
+
+@pytest.fixture(scope="module")
+def server():
+    with cluster(settings=["track_commit_timestamp=on"]) as server:
+        yield server
+
+
+@pytest.fixture
+def fleet(place, server):
+    with Fleet(BINARY, place, url(server), count=3) as fleet:
+        yield fleet
+
+
+def activate(gateway, new, old, **more):
+    return gateway.change("activate", new, retiring=old, overlap=3600, watch=0, **more)
+
+
+def fence(gateway, other):
+    return gateway.admin("POST", f"/v1/fleet/{quote(other.origin, safe='')}/fence", {"reason": "It hangs"})
+
+
+def test_rotations_while_gateways_hang_die_leave_and_are_fenced_sign_nothing_wrongly(place, server):
+    with Fleet(BINARY, place, url(server)) as fleet:
+        rotations = Rotations(fleet, server, random.Random(7))
+        for kind in Rotations.KINDS:
+            rotations.one(kind)
+        assert rotations.check() == []
+    assert max(rotations.seconds) < 4
+    for gateway in fleet.gateways[:1]:
+        key = fleet.fleet_key_file
+        status, _, errors = gateway.run("audit", "verify", "--origin", gateway.fleet_origin, "--key", key, "--quiet")
+        assert status == 0, errors
+
+
+def test_an_activation_is_recorded_once_with_the_gateways_that_proved_the_key(fleet, server):
+    status, answer = activate(fleet.gateways[1], NEW, OLD)
+    assert status == 200 and answer["outcome"] == "done"
+    origins = [gateway.origin for gateway in fleet.gateways]
+    assert sorted(answer["fleet"]["confirmed"]) == origins and answer["fleet"]["missing"] == []
+    assert [gateway.signer() for gateway in fleet.gateways] == [NEW] * 3
+    log = fleet.log(server)
+    activations = [entry for _, entry in changes(log) if entry["action"] == "activate"]
+    assert len(activations) == 1 and activations[0]["key"] == NEW
+    assert sorted(activations[0]["evidence"].values()) == origins
+    assert [entry["event"] for entry in log.of_kind("life") if entry.get("id")] == ["begun", "agreed"]
+
+
+def test_a_compromised_key_is_stopped_on_all_gateways_when_the_command_returns(fleet):
+    status, answer = fleet.gateways[2].change("compromise", OLD)
+    assert status == 200 and answer["fleet"]["missing"] == []
+    for gateway in fleet.gateways:
+        assert gateway.signer() == "urn:privyseal:problem:no-key-in-use"
+        assert gateway.sign_by_name(OLD)[0] != 200
+
+
+def test_a_gateway_that_hangs_delays_the_activation_until_it_answers(fleet):
+    first, _, third = fleet.gateways
+    os.kill(third.process.pid, signal.SIGSTOP)
+    try:
+        status, answer = activate(first, NEW, OLD)
+        assert status == 202 and answer["outcome"] == "activating" and answer["waitingFor"] == [third.origin]
+        assert first.signer() == OLD
+        refused, problem = activate(fleet.gateways[1], THIRD, OLD)
+        assert refused == 409 and "waits for gateways" in problem["detail"]
+    finally:
+        os.kill(third.process.pid, signal.SIGCONT)
+    for gateway in fleet.gateways:
+        await_(lambda gateway=gateway: gateway.signer() == NEW, f"{gateway.origin} signs with the new key")
+
+
+def test_a_fenced_gateway_signs_nothing_until_it_is_started_again(fleet, server):
+    first, _, third = fleet.gateways
+    load = SigningLoad([third])
+    await_(lambda: load.answers, "a signature")
+    os.kill(third.process.pid, signal.SIGSTOP)
+    status, answer = activate(first, NEW, OLD)
+    assert status == 202, answer
+    status, answer = fence(first, third)
+    assert status == 200, answer
+    await_(lambda: first.signer() == NEW, "the new key signs")
+    assert first.fleet()["shop-3"] == "fenced"
+    fenced = time.time()
+    os.kill(third.process.pid, signal.SIGCONT)
+    await_(lambda: load.refusals, "a refusal")
+    load.stop()
+    assert [answer for answer in load.answers if answer[0] > fenced] == []
+    assert third.ask("GET", "/readyz")[0] == 503
+    # It refuses orders, too: it cannot know the register.
+    assert activate(third, OLD, NEW)[0] == 503
+    third.kill()
+    third.start()
+    await_(lambda: third.signer() == NEW, "the gateway signs again after its start")
+    assert first.fleet()["shop-3"] == "live"
+    assert [entry["evidence"]["gateway"] for entry in fleet.log(server).of_kind("life") if entry["action"] == "fence"] == [third.origin]
+
+
+def test_an_activation_whose_key_a_gateway_does_not_have_is_given_up_and_names_the_gateway(fleet):
+    first, second, _ = fleet.gateways
+    second.configure(keys=(OLD, THIRD))
+    assert second.reload()[0]
+    status, answer = activate(first, NEW, OLD)
+    assert status == 409 and second.origin in answer["detail"] and "does not name the key" in answer["detail"]
+    assert [gateway.signer() for gateway in fleet.gateways] == [OLD] * 3
+
+
+def test_of_two_activations_that_are_ordered_at_the_same_time_on_two_gateways_one_is_made(fleet):
+    answers = {}
+
+    def order(gateway, key):
+        answers[key] = activate(gateway, key, OLD)
+
+    threads = [threading.Thread(target=order, args=pair) for pair in zip(fleet.gateways, (NEW, THIRD), strict=False)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    made = [key for key, (status, _) in answers.items() if status == 200]
+    assert len(made) == 1, answers
+    assert [gateway.signer() for gateway in fleet.gateways] == made * 3
+
+
+def test_an_activation_goes_on_after_the_gateway_that_got_the_order_is_killed(fleet):
+    first, second, third = fleet.gateways
+    threading.Thread(target=lambda: suppress(activate, first, NEW, OLD), daemon=True).start()
+    await_(lambda: second.admin("GET", "/v1/fleet")[1]["activations"] or second.signer() == NEW, "the activation")
+    first.kill()
+    # Whether it had answered depends on the time of the kill.
+    first.start()
+    for gateway in fleet.gateways:
+        await_(lambda gateway=gateway: gateway.signer() == NEW, f"{gateway.origin} signs with the new key")
+    assert third.admin("GET", "/v1/fleet")[1]["activations"] == []
+
+
+def suppress(function, *arguments):
+    try:
+        return function(*arguments)
+    except OSError:
+        return None
+
+
+def test_a_suspension_of_the_new_key_gives_an_open_activation_up(fleet):
+    first, second, third = fleet.gateways
+    os.kill(third.process.pid, signal.SIGSTOP)
+    try:
+        assert activate(first, NEW, OLD)[0] == 202
+        assert second.change("suspend", NEW)[0] == 200
+    finally:
+        os.kill(third.process.pid, signal.SIGCONT)
+    await_(lambda: not first.admin("GET", "/v1/fleet")[1]["activations"], "the end of the activation")
+    assert [gateway.signer() for gateway in fleet.gateways] == [OLD] * 3
+    assert [gateway.states()[NEW] for gateway in fleet.gateways] == ["suspended"] * 3
+
+
+def test_a_gateway_without_a_network_stops_signing_before_the_others_take_it_for_silent(place, server):
+    with Proxy(server.port) as network, Fleet(BINARY, place, url(server), count=2) as fleet:
+        cut = FleetGateway(BINARY, place, 3, fleet.keys, url(network))
+        with cut:
+            await_(cut.is_ready, "the third gateway is ready")
+            load = SigningLoad([cut])
+            await_(lambda: len(load.answers) > 5, "signatures")
+            network.pause()
+            await_(lambda: fleet.gateways[0].fleet()["shop-3"] == "silent", "the gateway is silent")
+            silent = time.time()
+            # A silent gateway is not named: it must read the new state before it signs again.
+            assert activate(fleet.gateways[0], NEW, OLD)[0] == 200
+            network.go_on()
+            await_(lambda: load.answers[-1][0] > silent, "the gateway signs again", 60)
+            load.stop()
+            assert {key for begun, _, _, key, _ in load.answers if begun > silent} == {NEW}
+
+
+def test_the_first_gateway_gives_its_own_register_to_the_fleet(place, server):
+    fleet = Fleet(BINARY, place, url(server), count=2)
+    first, second = fleet.gateways
+    first.is_alone = True
+    first.configure()
+    with first:
+        await_(first.is_ready, "the gateway is ready")
+        assert first.change("compromise", THIRD)[0] == 200
+    first.is_alone = False
+    first.configure()
+    with fleet:
+        assert [gateway.states()[THIRD] for gateway in fleet.gateways] == ["compromised"] * 2
+        # It had adopted its keys before.
+        assert second.states()[OLD] == "active"
+
+
+def test_the_keys_of_a_fleet_cannot_be_changed_while_no_gateway_runs(place, server):
+    with Fleet(BINARY, place, url(server), count=1) as fleet:
+        pass
+    status, _, errors = fleet.gateways[0].keys_command("suspend", OLD, "--reason", "test")
+    assert status == 1 and "changed by a running gateway" in errors
+    status, output, _ = fleet.gateways[0].keys_command("states")
+    assert status == 0 and OLD in output

@@ -18,6 +18,8 @@ final class PostgreSQLFleetMembership: FleetMembership {
     private static let interval = Duration.seconds(1)
     private static let answerLimit = Duration.seconds(5)
     private static let mostMembers = 1000
+    /// From 1970 to 9999, in milliseconds.
+    private static let times = 0..<253_402_300_800_000
     /// Milliseconds since 1970.
     private static let time = "(extract(epoch FROM clock_timestamp()) * 1000)::bigint"
 
@@ -81,23 +83,28 @@ final class PostgreSQLFleetMembership: FleetMembership {
     }
 
     private func view(of number: Int, in database: LogDatabase) throws(AuditStoreError) -> FleetView {
-        var (time, size) = (Timestamp(milliseconds: 0), 0)
+        let asked = ContinuousClock.now
+        var (time, size) = (0, 0)
         let members = try database.all(
             """
             SELECT f.size, \(Self.time), l.origin, m.epoch, m.renewed, m.gone, m.applied, left(m.answer, 4096)
             FROM privyseal.log f JOIN privyseal.member m ON m.fleet = f.id JOIN privyseal.log l ON l.id = m.log
-            WHERE f.id = $1 ORDER BY l.origin COLLATE "C" LIMIT \(Self.mostMembers + 1)
-            """, .integer(number)
+            WHERE f.id = $1 AND (m.log = $2 OR m.renewed > \(Self.time) - 86400000) ORDER BY l.origin COLLATE "C" LIMIT \(Self.mostMembers + 1)
+            """, .integer(number), .integer(database.log)
         ) { row in
-            (time, size) = (Timestamp(milliseconds: Int64(row.integer(1))), row.integer(0))
+            (time, size) = (row.integer(1), row.integer(0))
             return FleetMember(
                 origin: row.text(2), epoch: row.integer(3), renewed: Timestamp(milliseconds: Int64(row.integer(4))),
                 isGone: row.integer(5) != 0, report: FleetReport(applied: row.integer(6), answer: row.text(7)))
         }
-        guard !members.isEmpty, members.count <= Self.mostMembers, (0..<Int.max).contains(size) else {
-            throw .damaged("\(location.name) has \(members.count) gateways of the fleet \(fleet), which is impossible.")
+        guard !members.isEmpty, members.count <= Self.mostMembers, (0..<Int.max).contains(size),
+            Self.times.contains(time), members.allSatisfy({ Self.times.contains(Int($0.renewed.milliseconds)) })
+        else {
+            throw .damaged(
+                "\(location.name) has \(members.count) gateways of the fleet \(fleet), or impossible times of them.")
         }
-        return FleetView(time: time, size: size, members: members)
+        return FleetView(
+            time: Timestamp(milliseconds: Int64(time)), asked: asked, answered: .now, size: size, members: members)
     }
 
     func leave() throws(AuditStoreError) {

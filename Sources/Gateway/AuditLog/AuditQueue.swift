@@ -184,14 +184,17 @@ final class AuditQueue: Sendable {
         Self.resume(answered, with: .failure(error))
     }
 
-    /// Ends a transaction that wrote nothing, because another gateway has changed a register meanwhile.
+    /// Ends a transaction that wrote nothing, because another gateway has changed a register meanwhile. The calls that
+    /// do not depend on registers wait for the next transaction.
     func supersede(keeping notes: [AuditEntry]) {
         let answered = state.withLock { state in
+            defer { state.inWriting = [] }
             state.writingSince = nil
             state.notes = notes + state.notes
-            defer { state.inWriting = [] }
-            return state.inWriting
+            state.waiting = state.inWriting.filter { $0.group.basis == nil } + state.waiting
+            return state.inWriting.filter { $0.group.basis != nil }
         }
+        signal.signal()
         Self.resume(answered, with: .failure(.superseded))
     }
 

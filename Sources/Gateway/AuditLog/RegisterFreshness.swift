@@ -12,7 +12,7 @@ public final class RegisterFreshness: Sendable {
 
     /// The limit while the fleet changes an active key. It is shorter than the time from the decision to its effect, so
     /// that a gateway that does not know the decision yet has stopped signing by then.
-    package static let changeLimit = Duration.milliseconds(500)
+    private static let changeLimit = Duration.milliseconds(500)
 
     private let limit: Duration
     private let state = Mutex(State())
@@ -25,6 +25,9 @@ public final class RegisterFreshness: Sendable {
     package func note(readAt instant: ContinuousClock.Instant, isChanging: Bool) {
         state.withLock { $0 = State(read: instant, isChanging: isChanging) }
     }
+
+    /// Call it before this gateway answers a change.
+    package func beginChange() { state.withLock { $0.isChanging = true } }
 
     /// - Parameter sentence: why the key states could not be read.
     package func note(failure sentence: String) { state.withLock { $0.complaint = sentence } }

@@ -227,6 +227,8 @@ public struct KeyLifecycleRecord: Codable, Sendable, Equatable {
     public var since: Timestamp
     /// When the last change takes effect on all gateways of a fleet, by the clock of its database; nil if at once.
     public var effectiveAt: Timestamp?
+    /// The state until then.
+    var effectiveFrom: KeyLifecycleState?
     /// When a retiring key retires; nil if an administrator decides.
     public var retireAt: Timestamp?
     public var provenance: KeyProvenance
@@ -244,7 +246,8 @@ public struct KeyLifecycleRecord: Codable, Sendable, Equatable {
     private enum CodingKeys: String, CodingKey {
         case issuerID = "issuerId"
         case keyID = "keyId"
-        case state, suspendedFrom, since, effectiveAt, retireAt, provenance, fingerprint, compromisedAt, restoredAt,
+        case state, suspendedFrom, since, effectiveAt, effectiveFrom, retireAt, provenance, fingerprint, compromisedAt,
+            restoredAt,
             omitted, history
     }
 

@@ -99,7 +99,7 @@ extension KeyLifecycleService {
         }
     }
 
-    func isOver(_ proposal: KeyProposal) -> Bool { audit.clock.isOver(stateCache.deadline(of: proposal)) }
+    func isOver(_ proposal: KeyProposal) -> Bool { isOver(stateCache.deadline(of: proposal)) }
 
     func forgetExpiredProposals() async throws(KeyLifecycleRefusal) {
         for proposal in stateCache.proposals where isOver(proposal) {

@@ -21,7 +21,7 @@ extension KeyLifecycleService {
             stateCache.end([stop])
             return answer
         } catch {
-            guard error.kind == .unrecorded, isServing else {
+            guard error.kind == .unrecorded || error.kind == .superseded, isServing else {
                 stateCache.end([stop])
                 throw error
             }

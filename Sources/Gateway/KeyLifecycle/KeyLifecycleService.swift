@@ -42,6 +42,8 @@ public final class KeyLifecycleService: Service {
     let answering = Mutex<Set<String>>([])
     /// The origins of the gateways that are being fenced.
     let fencing = Mutex<Set<String>>([])
+    /// The IDs of the activations that this gateway is recording.
+    let concluding = Mutex<Set<String>>([])
     /// When this gateway first saw all answers to an activation, by its ID.
     let complete = Mutex<[String: ContinuousClock.Instant]>([:])
     /// Why activations that this gateway gave up failed, by their IDs.
@@ -70,7 +72,7 @@ public final class KeyLifecycleService: Service {
     public func overview() -> KeyLifecycleOverview {
         let handles = Dictionary(
             gateway.current.ring.handles.map { ($0.settings.keyID, $0) }, uniquingKeysWith: { first, _ in first })
-        return KeyLifecycleOverview(stateCache, handles: handles, at: now) { [clock = audit.clock] in clock.isOver($0) }
+        return KeyLifecycleOverview(stateCache, handles: handles, at: now) { isOver($0) }
     }
 
     public func overview(of keyID: String) throws(KeyLifecycleRefusal) -> KeyLifecycleOverview.Key {
@@ -124,6 +126,7 @@ public final class KeyLifecycleService: Service {
         _ order: KeyChangeOrder, _ context: ChangeContext
     ) async throws(KeyLifecycleRefusal) -> KeyLifecycleAnswer {
         let step = try rules.transition(order)
+        try requireNoPendingEffect(for: order, step.record.issuerID)
         if order.action == .activate { return try await activate(order, step, context) }
         if step.record.state == .active {
             // Wait for the entries of requests in progress, so that none in the log is later than the stop. Only the
@@ -132,12 +135,19 @@ public final class KeyLifecycleService: Service {
         }
         if step.state == .active { try require(context.proof, of: order.keyID) }
         let changed = change(step.record, to: step.state, order.action, context)
-        return .done(try await record([changed], fulfilling: context.fulfils))
+        return .done(
+            try await record([changed] + restored(insteadOf: changed, context), fulfilling: context.fulfils))
     }
 
     private static let stopTimeout = Duration.seconds(1)
 
     // MARK: Helpers
+
+    /// The gateways of a fleet use the clock of its database, so that one whose clock is wrong ends nothing for the others.
+    func isOver(_ deadline: Deadline) -> Bool {
+        guard let fleet else { return audit.clock.isOver(deadline) }
+        return fleet.clock.isOver(deadline.time)
+    }
 
     /// The persons and the reason of a change.
     struct ChangeContext {
@@ -153,7 +163,7 @@ public final class KeyLifecycleService: Service {
     /// The rules for the current state. A record without a fingerprint gets that of the open key.
     var rules: KeyLifecycleRules {
         var records = stateCache.records
-        let overdue = records.values.filter { stateCache.deadline(of: $0).map(audit.clock.isOver) == true }.map(\.keyID)
+        let overdue = records.values.filter { stateCache.deadline(of: $0).map(isOver) == true }.map(\.keyID)
         for handle in gateway.current.ring.handles where records[handle.settings.keyID]?.fingerprint == nil {
             records[handle.settings.keyID]?.fingerprint = handle.fingerprint
         }
@@ -174,7 +184,7 @@ public final class KeyLifecycleService: Service {
         changed.fingerprint = record.fingerprint ?? handle(record.keyID)?.fingerprint
         changed.state = state
         changed.since = time
-        changed.effectiveAt = nil
+        if state != record.state { (changed.effectiveAt, changed.effectiveFrom) = (nil, nil) }
         if action == .compromise { changed.noteCompromise(at: time) }
         if action == .restore { changed.restoredAt = time }
         if state == .suspended {
@@ -223,6 +233,9 @@ public final class KeyLifecycleService: Service {
 
     /// Throws until the register is loaded: without it, "there is no such key" would be wrong.
     func requireLoaded() throws(KeyLifecycleRefusal) {
+        if fleet?.isFenced == true {
+            throw KeyLifecycleRefusal(.unrecorded, "This gateway has been fenced. Start it again if it should go on.")
+        }
         guard !stateCache.isLoaded else { return }
         throw KeyLifecycleRefusal(
             .unrecorded,
@@ -312,7 +325,7 @@ public final class KeyLifecycleService: Service {
         guard audit.state.isWritable else { return }
         _ = try? await inTurn { () throws(KeyLifecycleRefusal) in
             for record in stateCache.records.values where record.state == .retiring {
-                guard let deadline = stateCache.deadline(of: record), audit.clock.isOver(deadline) else { continue }
+                guard let deadline = stateCache.deadline(of: record), isOver(deadline) else { continue }
                 let context = ChangeContext(
                     actor: Self.gatewayName, reason: "The time at which it was to retire has come.")
                 _ = try await self.record([change(record, to: .retired, .expire, context)])

@@ -57,6 +57,8 @@ public final class KeyStateCache: KeyStates {
     var jobs: [ProvisioningJob] { state.withLock { $0.jobs } }
     var activations: [FleetActivation] { state.withLock { $0.activations } }
     var fencedGateways: [FencedGateway] { state.withLock { $0.fenced } }
+    /// The number of entries of the log with the loaded registers; 0 for a gateway that belongs to no fleet.
+    var size: Int { state.withLock { $0.size } }
     /// The values of all registers by name.
     var values: [String: [UInt8]] { state.withLock { $0.values } }
     var accounts: [AccountSettings] { state.withLock { $0.accounts } }
@@ -190,6 +192,7 @@ public final class KeyStateCache: KeyStates {
                 case RegisterName.jobs: jobs = try root.decode()
                 case RegisterName.activations: activations = try root.decode()
                 case RegisterName.fenced: fenced = try root.decode()
+                case RegisterName.joined: _ = try root.decode([String].self)
                 default:
                     var record = try root.decode(KeyLifecycleRecord.self)
                     record.takeCompromiseFromHistory()
@@ -208,6 +211,7 @@ public final class KeyStateCache: KeyStates {
             state.isLoaded = true
             state.addIdentities()
             state.adopt(at: time)
+            state.deadlineOffsets.keep(Array(state.records.values), state.proposals)
             state.publish(fleetClock)
         }
     }
@@ -324,7 +328,7 @@ extension KeyLifecycleRecord {
     /// The state that applies now: before the last change takes effect, the one before it.
     fileprivate func state(by clock: FleetClock?) -> KeyLifecycleState {
         guard let clock, let effectiveAt, clock.remaining(until: effectiveAt) > .zero else { return state }
-        return history.last?.from ?? .staged
+        return effectiveFrom ?? state
     }
 }
 
@@ -333,6 +337,8 @@ enum RegisterName {
     static let jobs = "ceremonies"
     static let activations = "activations"
     static let fenced = "fenced"
+    /// The gateways that had a register of their own before they joined the fleet.
+    static let joined = "joined"
 
     /// One register for each open proposal. A free register holds `null`.
     static func proposal(_ number: Int) -> String { "proposal/\(number)" }

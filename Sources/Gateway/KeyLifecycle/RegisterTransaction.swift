@@ -87,9 +87,6 @@ extension KeyLifecycleService {
                 "The register may or may not have the last change; the gateway checks when it can write the audit log.")
         }
         for (_, name, value) in transaction.registrations { try Self.requireReadable(name, value) }
-        if fleet?.isFenced == true {
-            throw KeyLifecycleRefusal(.unrecorded, "This gateway has been fenced. Start it again if it should go on.")
-        }
         stateCache.noteDeadlines(transaction.records, transaction.proposals ?? [], at: audit.clock.stepped)
         let basis = turnValues.withLock { $0 }
         do throws(AuditError) {

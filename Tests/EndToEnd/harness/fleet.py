@@ -48,6 +48,9 @@ class FleetGateway(KeyService):
         assert status == 200, answer
         return {gateway["origin"].rsplit("/", 1)[1]: gateway["state"] for gateway in answer["gateways"]}
 
+    def live(self):
+        return [name for name, state in self.fleet().items() if state == "live"]
+
     def is_ready(self):
         try:
             return self.ask("GET", "/readyz")[0] == 200
@@ -67,6 +70,8 @@ class Fleet:
         for gateway in self.gateways:
             gateway.start()
             await_(gateway.is_ready, f"{gateway.origin} is ready")
+        for gateway in self.gateways:
+            await_(lambda gateway=gateway: len(gateway.live()) == len(self.gateways), f"{gateway.origin} knows all gateways")
         return self
 
     def __exit__(self, *_):

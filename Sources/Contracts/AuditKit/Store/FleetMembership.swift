@@ -35,15 +35,22 @@ public struct FleetReport: Hashable, Sendable {
 
 /// The fleet as the database has it.
 public struct FleetView: Sendable {
-    /// The database's clock.
+    /// The database's clock. It was read between `asked` and `answered`.
     public let time: Timestamp
+    public let asked: ContinuousClock.Instant
+    public let answered: ContinuousClock.Instant
     /// The number of entries of the fleet's log.
     public let size: Int
-    /// Sorted by origin.
+    /// The gateways that renewed their leases in the last day, sorted by origin.
     public let members: [FleetMember]
 
-    public init(time: Timestamp, size: Int, members: [FleetMember]) {
+    public init(
+        time: Timestamp, asked: ContinuousClock.Instant, answered: ContinuousClock.Instant, size: Int,
+        members: [FleetMember]
+    ) {
         self.time = time
+        self.asked = asked
+        self.answered = answered
         self.size = size
         self.members = members
     }

@@ -1,3 +1,5 @@
+import AuditKit
+import AuditLog
 import SigningKit
 import Synchronization
 
@@ -7,27 +9,29 @@ final class FleetClock: Sendable {
     private struct State {
         /// The database's time minus that of the monotonic clock, in milliseconds.
         var offset: Int64?
-        /// When this gateway first saw a time of effect, by the monotonic clock, in milliseconds.
-        var seen: [Timestamp: Int64] = [:]
-        /// Times that have come. A later answer of the database, whose clock may be set, does not undo them.
-        var reached: Set<Timestamp> = []
+        /// When changes apply to requests of this gateway, by the monotonic clock, in milliseconds. It is fixed when the
+        /// gateway sees the change, so that a later reading of the database's clock does not undo a change.
+        var due: [Timestamp: Int64] = [:]
     }
 
     /// From a decision to its effect, in milliseconds: every gateway reads the decision in this time, or stops signing.
     static let effectMilliseconds: Int64 = 1200
-
     /// How long requests that selected a key before it changed may still finish with it.
     static let drainTimeout = Duration.seconds(1)
+    /// A reading that took longer says too little about the time.
+    private static let longestReading = Duration.milliseconds(200)
+    /// A change that this gateway sees so long after its effect is not in progress any more, in milliseconds.
+    private static let settled: Int64 = 5000
 
     private let start = ContinuousClock.now
     private let state = Mutex(State())
 
-    /// - Parameters:
-    ///   - time: the database's time.
-    ///   - begun: before the database was asked.
-    func note(_ time: Timestamp, askedAt begun: ContinuousClock.Instant) {
-        let middle = (milliseconds(begun) + milliseconds(.now)) / 2
-        state.withLock { $0.offset = time.milliseconds - middle }
+    func note(_ view: FleetView) {
+        let middle = (milliseconds(view.asked) + milliseconds(view.answered)) / 2
+        let isPrecise = view.answered - view.asked <= Self.longestReading
+        state.withLock { state in
+            if isPrecise || state.offset == nil { state.offset = view.time.milliseconds - middle }
+        }
     }
 
     /// Nil before the first answer of the database.
@@ -36,28 +40,32 @@ final class FleetClock: Sendable {
         return state.withLock { $0.offset }.map { Timestamp(milliseconds: $0 + steady) }
     }
 
-    /// The time until a change takes effect. It is never longer than `effectMilliseconds`, so that a step of the database's
-    /// clock does not put off a change that this gateway knows.
+    func isOver(_ time: Timestamp) -> Bool { now.map { time <= $0 } ?? false }
+
+    /// The time until a change applies to requests of this gateway. It is never longer than `effectMilliseconds`, so that a
+    /// step of the database's clock does not put a change off. For a change that the gateway sees late, it is at least
+    /// the time in which the gateways that have not seen the change stop signing.
     func remaining(until effect: Timestamp) -> Duration {
         let steady = milliseconds(.now)
         return state.withLock { state in
             // Before the first answer, the change is in effect: its gateways decided it before this one started.
-            guard let offset = state.offset, !state.reached.contains(effect) else { return .zero }
-            let seen = state.seen[effect] ?? steady
-            let (rest, isTooLong) = effect.milliseconds.subtractingReportingOverflow(offset + steady)
-            let latest = Self.effectMilliseconds - (steady - seen)
-            let remaining = isTooLong ? latest : min(rest, latest)
-            guard remaining <= 0 else {
-                state.seen[effect] = seen
-                return .milliseconds(remaining)
-            }
-            state.seen[effect] = nil
-            // Changes of long ago are over by any clock.
-            if state.reached.count >= 4096 { state.reached = [] }
-            state.reached.insert(effect)
-            return .zero
+            guard let offset = state.offset else { return .zero }
+            let due = state.due[effect] ?? steady + Self.wait(effect, offset + steady)
+            if state.due.count >= 4096 { state.due = [:] }
+            state.due[effect] = due
+            return .milliseconds(max(0, due - steady))
         }
     }
+
+    /// - Returns: milliseconds.
+    private static func wait(_ effect: Timestamp, _ now: Int64) -> Int64 {
+        let (rest, isTooLong) = effect.milliseconds.subtractingReportingOverflow(now)
+        guard !isTooLong else { return effect.milliseconds < now ? 0 : effectMilliseconds }
+        return rest < -settled ? 0 : min(effectMilliseconds, max(changeMilliseconds, rest))
+    }
+
+    /// The limit of `RegisterFreshness` during a change.
+    static let changeMilliseconds: Int64 = 500
 
     private func milliseconds(_ instant: ContinuousClock.Instant) -> Int64 {
         let (seconds, attoseconds) = (instant - start).components

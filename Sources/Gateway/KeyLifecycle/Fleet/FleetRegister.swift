@@ -14,6 +14,20 @@ public final class FleetRegister: Sendable {
         /// Calls that wait for other gateways.
         var waiters = 0
         var isFenced = false
+        /// What this gateway has seen of each lease, by origin, and since when. It does not depend on the database's clock.
+        var leases: [String: (epoch: Int, renewed: Timestamp, since: ContinuousClock.Instant)] = [:]
+
+        mutating func note(_ view: FleetView) {
+            self.view = view
+            let old = leases
+            leases = [:]
+            for member in view.members {
+                let known = old[member.origin]
+                let isKnown = known?.epoch == member.epoch && known?.renewed == member.renewed
+                let since = isKnown ? known?.since : nil
+                leases[member.origin] = (member.epoch, member.renewed, since ?? view.asked)
+            }
+        }
     }
 
     /// The time between two reads, and the same while a change waits for gateways.
@@ -60,23 +74,28 @@ public final class FleetRegister: Sendable {
 
     var isFenced: Bool { state.withLock { $0.isFenced } }
 
-    /// The gateways that others wait for: those with a valid lease.
-    var live: [FleetMember] { view.map { live(in: $0) } ?? [] }
-
-    private func live(in view: FleetView) -> [FleetMember] {
-        view.members.filter { !$0.isGone && $0.renewed.later(by: staleness + Self.leaseMargin) > view.time }
+    /// The gateways that others wait for: those that this gateway has seen renew their leases recently.
+    var live: [FleetMember] {
+        let limit = staleness + Self.leaseMargin
+        return state.withLock { state in
+            state.view?.members.filter { member in
+                !member.isGone && state.leases[member.origin].map { .now - $0.since <= limit } == true
+            } ?? []
+        }
     }
+
+    /// Whether the fleet was read in the last second.
+    var isCurrent: Bool { view.map { .now - $0.asked < .seconds(1) } ?? false }
 
     /// Renews the lease and reads those of the others.
     func renew() async throws(AuditStoreError) -> FleetView {
-        let begun = ContinuousClock.now
         let outcome = await withCheckedContinuation { continuation in
             queue.async { continuation.resume(returning: self.renewNow()) }
         }
         switch outcome {
         case .success(let view):
-            clock.note(view.time, askedAt: begun)
-            state.withLock { $0.view = view }
+            clock.note(view)
+            state.withLock { $0.note(view) }
             return view
         case .failure(let error):
             if case .fenced = error { state.withLock { $0.isFenced = true } }
@@ -116,15 +135,22 @@ public final class FleetRegister: Sendable {
         freshness.note(readAt: begun, isChanging: isChanging)
     }
 
-    /// - Returns: whether this gateway has not answered the activation yet.
-    func needsAnswer(_ activation: String) -> Bool {
-        state.withLock { state in !state.answers.contains { $0.activation == activation } }
+    /// This gateway's answer to an activation; nil if it has not answered yet.
+    func answer(to activation: FleetActivation) -> FleetAnswer? {
+        state.withLock { state in state.answers.first { $0.activation == activation.id } }
     }
 
+    /// Replaces an earlier answer to the same activation.
     func answer(_ answer: FleetAnswer) {
-        state.withLock { $0.answers.append(answer) }
+        state.withLock { state in
+            state.answers.removeAll { $0.activation == answer.activation }
+            state.answers.append(answer)
+        }
         wake.signal()
     }
+
+    /// Shortens the time for which this gateway signs without reading the register.
+    func beginChange() { freshness.beginChange() }
 
     /// Forgets the answers to activations that are no longer open.
     func keepAnswers(to open: [FleetActivation]) {
@@ -156,11 +182,11 @@ public final class FleetRegister: Sendable {
 
     /// Waits for a moment until every live gateway uses key states of at least `size` entries.
     func confirmation(of size: Int) async -> FleetConfirmation {
-        func missing(_ view: FleetView) -> [FleetMember] { live(in: view).filter { $0.report.applied < size } }
-        _ = await wait(atMost: .seconds(3)) { missing($0).isEmpty }
-        guard let view else { return FleetConfirmation(confirmed: [], missing: []) }
-        let late = missing(view).map(\.origin)
-        return FleetConfirmation(confirmed: live(in: view).map(\.origin).filter { !late.contains($0) }, missing: late)
+        _ = await wait(atMost: .seconds(3)) { _ in live.allSatisfy { $0.report.applied >= size } }
+        let gateways = live
+        return FleetConfirmation(
+            confirmed: gateways.filter { $0.report.applied >= size }.map(\.origin),
+            missing: gateways.filter { $0.report.applied < size }.map(\.origin))
     }
 
     // MARK: Fencing and leaving
@@ -203,8 +229,4 @@ public struct FleetConfirmation: Codable, Sendable, Equatable {
     public init(confirmed: [String], missing: [String]) {
         (self.confirmed, self.missing) = (confirmed, missing)
     }
-}
-
-extension Timestamp {
-    fileprivate func later(by duration: Duration) -> Timestamp { later(by: duration.components.seconds) }
 }

@@ -24,7 +24,7 @@ extension KeyLifecycleService {
                 lastComplaint = complaint
             }
             answerActivations(in: fleet)
-            await concludeActivations(in: fleet)
+            concludeActivations(in: fleet)
             fenceGateways(in: fleet)
             await fleet.wake.wait(atMost: isChanging ? FleetRegister.changePause : fleet.pause)
         }
@@ -33,22 +33,26 @@ extension KeyLifecycleService {
     /// Reads the register if it has grown, and tells the others how much this gateway has read.
     private func read(_ fleet: FleetRegister) async throws {
         let begun = ContinuousClock.now
+        let known = audit.content.entryCount
         let view = try await fleet.renew()
+        guard view.size >= known else {
+            throw AuditStoreError.replaced(
+                "The log of the fleet has \(view.size) entries, but had \(known): an older copy replaced it. Restore the "
+                    + "right one.")
+        }
         if view.size > audit.content.entryCount || !stateCache.isLoaded { try await audit.follow() }
         let content = audit.content
         guard view.size <= content.entryCount else {
             throw AuditStoreError.replaced("The log of the fleet could not be read up to its last entry.")
         }
-        if stateCache.isLoaded || !content.registers.isEmpty {
-            try load(content, in: fleet)
-        } else {
-            try await beginRegister(of: fleet)
-        }
+        if !stateCache.isLoaded { try await join(fleet) }
+        try load(audit.content, in: fleet)
         fleet.keepAnswers(to: stateCache.activations)
         // This process may have been stopped at the time of effect.
         if stateCache.hasOverdueEffect { stateCache.publishEffects() }
-        let isNew = content.entryCount > fleet.applied
-        fleet.note(applied: content.entryCount, readAt: begun, isChanging: isChanging)
+        let size = stateCache.size
+        let isNew = size > fleet.applied
+        fleet.note(applied: size, readAt: begun, isChanging: isChanging)
         // Others may wait for this gateway.
         if isNew { _ = try await fleet.renew() }
     }
@@ -57,29 +61,63 @@ extension KeyLifecycleService {
     private var isChanging: Bool { !stateCache.activations.isEmpty || !stateCache.pendingEffects.isEmpty }
 
     private func load(_ content: AuditLog.Content, in fleet: FleetRegister) throws(JSONReadError) {
-        guard content.entryCount > fleet.applied || !stateCache.isLoaded else { return }
-        try stateCache.load(content.registers, size: content.entryCount, at: now)
+        if content.entryCount > stateCache.size {
+            try stateCache.load(content.registers, size: content.entryCount, at: now)
+        }
         for effect in stateCache.pendingEffects { apply(effect, in: fleet) }
     }
 
-    /// The first gateway of a fleet gives its own register to the fleet.
-    private func beginRegister(of fleet: FleetRegister) async throws {
+    // MARK: Joining
+
+    /// Loads the register of the fleet for the first time. The first gateway gives its own register to the fleet. A
+    /// later one must not bring back a key that its own register had stopped.
+    private func join(_ fleet: FleetRegister) async throws {
         let own = fleet.ownRegisters
-        let records = own.values.sorted { $0.name < $1.name }.map { register in
-            let keyID = register.name.hasPrefix(RegisterName.key("")) ? String(register.name.dropFirst(4)) : ""
-            let entry = KeyLifecycleEntry(
-                .changed, action: KeyLifecycleAction.adopt.rawValue, issuerID: "", keyID: keyID,
-                actor: Self.gatewayName, reason: "The register of \(fleet.gateway) is that of the fleet now.")
-            return (record: entry, name: register.name, value: register.value)
-        }
-        do throws(AuditError) {
-            if !records.isEmpty { try await audit.register(records, at: now, basis: [:]) }
-        } catch {
-            // Another gateway was first.
-            guard error == .superseded else { throw error }
-        }
         let content = audit.content
-        try stateCache.load(content.registers, size: content.entryCount, at: now)
+        let joined = try Self.joined(in: content.registers)
+        if !own.isEmpty, !joined.contains(fleet.gateway) {
+            if !content.registers.isEmpty { try Self.compare(own, with: content.registers, of: fleet) }
+            let given = content.registers.isEmpty ? own.values.sorted { $0.name < $1.name } : []
+            let records = given.map { Self.given($0.name, $0.value, by: fleet.gateway) }
+            let all = JSONText.encode((joined + [fleet.gateway]).sorted())
+            try await audit.register(
+                records + [Self.given(RegisterName.joined, all, by: fleet.gateway)], at: now,
+                basis: content.registers.mapValues(\.value))
+        }
+        let loaded = audit.content
+        try stateCache.load(loaded.registers, size: loaded.entryCount, at: now)
+    }
+
+    private static func given(
+        _ name: String, _ value: [UInt8], by gateway: String
+    ) -> (record: KeyLifecycleEntry, name: String, value: [UInt8]) {
+        let prefix = RegisterName.key("")
+        let entry = KeyLifecycleEntry(
+            .changed, action: KeyLifecycleAction.adopt.rawValue, issuerID: "",
+            keyID: name.hasPrefix(prefix) ? String(name.dropFirst(prefix.count)) : "", actor: gatewayName,
+            reason: "The gateway \(gateway) and its register joined the fleet.")
+        return (entry, name, value)
+    }
+
+    private static func joined(in registers: [String: AuditRegister]) throws -> [String] {
+        guard let register = registers[RegisterName.joined] else { return [] }
+        return try JSONDocument(parsing: register.value).root.decode()
+    }
+
+    /// Throws if a key that the gateway's own register has stopped would sign again.
+    private static func compare(
+        _ own: [String: AuditRegister], with shared: [String: AuditRegister], of fleet: FleetRegister
+    ) throws {
+        let (before, after) = (KeyStateCache(), KeyStateCache())
+        try before.load(own, at: .now())
+        try after.load(shared, at: .now())
+        for record in before.records.values where !record.state.signs && record.state != .staged {
+            guard let other = after.records[record.keyID], other.state.signs || other.state == .staged else { continue }
+            throw KeyLifecycleRefusal(
+                "The key \(record.keyID) is \(record.state.rawValue) in the register of \(fleet.gateway), and "
+                    + "\(other.state.rawValue) in that of the fleet. Stop it on another gateway of the fleet; then this one "
+                    + "joins.")
+        }
     }
 
     // MARK: Effects
@@ -88,12 +126,16 @@ extension KeyLifecycleService {
     /// requests that come meanwhile wait for them.
     private func apply(_ effect: (issuerID: String, time: Timestamp), in fleet: FleetRegister) {
         guard scheduled.withLock({ $0.insert(effect.time).inserted }) else { return }
+        // A gateway that sees the change late must not sign with the old key any more.
+        let isLate =
+            fleet.clock.now.map { effect.time.milliseconds - $0.milliseconds < FleetClock.changeMilliseconds } ?? true
         Task {
+            let life = stateCache.account(effect.issuerID)
+            if !isLate { try? await Task.sleep(for: fleet.clock.remaining(until: effect.time)) }
+            _ = await life.shut(timeout: FleetClock.drainTimeout)
             while case let rest = fleet.clock.remaining(until: effect.time), rest > .zero {
                 try? await Task.sleep(for: rest)
             }
-            let life = stateCache.account(effect.issuerID)
-            _ = await life.shut(timeout: FleetClock.drainTimeout)
             stateCache.publishEffects()
             life.open()
             scheduled.withLock { _ = $0.remove(effect.time) }

@@ -21,6 +21,10 @@ extension KeyLifecycleService {
         _ fingerprint: PublicKeyFingerprint, in fleet: FleetRegister
     ) async throws(KeyLifecycleRefusal) -> FleetActivation {
         let issuerID = step.record.issuerID
+        guard fleet.isCurrent else {
+            throw KeyLifecycleRefusal(
+                .unrecorded, "This gateway has not read the other gateways of its fleet in the last second. Try again.")
+        }
         let open = stateCache.activations
         if let other = open.first(where: { $0.issuerID.hasSameBytes(as: issuerID) }) {
             throw KeyLifecycleRefusal(
@@ -49,12 +53,22 @@ extension KeyLifecycleService {
 
     // MARK: Answering
 
-    /// Has the keys of open activations sign proofs, without waiting for them.
+    /// Has the keys of open activations sign proofs, without waiting for them. Gateways that an activation does not name
+    /// answer, too: they may have joined since.
     func answerActivations(in fleet: FleetRegister) {
-        for activation in stateCache.activations where activation.gateways.contains(fleet.gateway) {
-            guard fleet.needsAnswer(activation.id), answering.withLock({ $0.insert(activation.id).inserted }) else {
+        for activation in stateCache.activations {
+            if let answer = fleet.answer(to: activation) {
+                // A reload may have removed the key since.
+                guard answer.refusal == nil, handle(activation.keyID)?.fingerprint != activation.fingerprint else {
+                    continue
+                }
+                fleet.answer(
+                    FleetAnswer(activation: activation.id, refusal: "The configuration does not name the key any more.")
+                )
                 continue
             }
+            guard answering.withLock({ $0.insert(activation.id).inserted }) else { continue }
+            fleet.beginChange()
             Task {
                 var answer = FleetAnswer(activation: activation.id)
                 do throws(KeyLifecycleRefusal) {
@@ -74,22 +88,20 @@ extension KeyLifecycleService {
 
     // MARK: Concluding
 
-    /// Records the activations for which every gateway has answered.
-    func concludeActivations(in fleet: FleetRegister) async {
-        for activation in stateCache.activations {
-            guard let view = fleet.view, let answers = answers(to: activation, in: view) else { continue }
-            let first = complete.withLock { complete in
-                let first = complete[activation.id] ?? .now
-                complete[activation.id] = first
-                return first
-            }
-            guard activation.orderedAt == fleet.gateway || .now - first > Self.conclusionDelay else { continue }
-            do throws(KeyLifecycleRefusal) {
-                try await inTurn(isUrgent: true) { () throws(KeyLifecycleRefusal) in
-                    try await conclude(activation, answers, in: fleet)
+    /// Records the activations for which every gateway has answered, and gives up those that are not allowed any more.
+    /// It waits for neither, because the gateway must read the register meanwhile.
+    func concludeActivations(in fleet: FleetRegister) {
+        for activation in stateCache.activations where isReady(activation, in: fleet) {
+            guard concluding.withLock({ $0.insert(activation.id).inserted }) else { continue }
+            Task {
+                do throws(KeyLifecycleRefusal) {
+                    try await inTurn(isUrgent: true) { () throws(KeyLifecycleRefusal) in
+                        try await conclude(activation, in: fleet)
+                    }
+                } catch {
+                    logger.error("The activation of \(activation.keyID) could not be recorded. \(error)")
                 }
-            } catch {
-                logger.error("The activation of \(activation.keyID) could not be recorded. \(error)")
+                concluding.withLock { _ = $0.remove(activation.id) }
             }
         }
         let open = stateCache.activations
@@ -98,55 +110,68 @@ extension KeyLifecycleService {
         }
     }
 
-    /// The answers of the gateways that an activation names; nil while one is missing.
-    private func answers(
-        to activation: FleetActivation, in view: FleetView
-    ) -> [(gateway: FleetMember, refusal: String?)]? {
-        guard waitedFor(by: activation, in: view).isEmpty else { return nil }
-        return view.members.compactMap { member in
-            let answer = [FleetAnswer](answers: member.report.answer).first { $0.activation == activation.id }
-            return answer.map { (member, $0.refusal) }
+    /// Whether this gateway should conclude the activation now.
+    private func isReady(_ activation: FleetActivation, in fleet: FleetRegister) -> Bool {
+        guard fleet.isCurrent else { return false }
+        if obstacle(to: activation, in: fleet) == nil {
+            // A gateway without the key must not record that the key is active.
+            guard waitedFor(by: activation, in: fleet).isEmpty, fleet.answer(to: activation)?.refusal == nil else {
+                return false
+            }
+        }
+        let first = complete.withLock { complete in
+            let first = complete[activation.id] ?? .now
+            complete[activation.id] = first
+            return first
+        }
+        return activation.orderedAt == fleet.gateway || .now - first > Self.conclusionDelay
+    }
+
+    /// Why the activation cannot be made: a gateway cannot use the key, or the register does not allow it any more.
+    private func obstacle(to activation: FleetActivation, in fleet: FleetRegister) -> String? {
+        for member in fleet.view?.members ?? [] {
+            guard !member.isGone, isNamed(member, by: activation, in: fleet),
+                let answer = answer(of: member, to: activation),
+                let refusal = answer.refusal
+            else { continue }
+            return "\(member.origin) cannot use the key. \(refusal)"
+        }
+        do throws(KeyLifecycleRefusal) {
+            _ = try rules.transition(activation.order)
+            try rules.requireOwnKey(activation.fingerprint, of: activation.keyID, amongLostOnly: true)
+        } catch {
+            return error.description
+        }
+        return stateCache.held[activation.keyID].map {
+            "The key \(activation.keyID) is being stopped (\($0.rawValue))."
         }
     }
 
-    /// The gateways that have not answered. One that has stopped or is fenced is not waited for. A refusal ends the
-    /// activation at once.
-    private func waitedFor(by activation: FleetActivation, in view: FleetView) -> [String] {
-        var missing: [String] = []
-        for origin in activation.gateways {
-            guard let member = view.members.first(where: { $0.origin == origin }), !member.isGone else { continue }
-            guard
-                let answer = [FleetAnswer](answers: member.report.answer).first(where: {
-                    $0.activation == activation.id
-                })
-            else {
-                missing.append(origin)
-                continue
-            }
-            if answer.refusal != nil { return [] }
-        }
-        return missing
+    private func isNamed(_ member: FleetMember, by activation: FleetActivation, in fleet: FleetRegister) -> Bool {
+        activation.gateways.contains(member.origin) || fleet.live.contains { $0.origin == member.origin }
+    }
+
+    private func answer(of member: FleetMember, to activation: FleetActivation) -> FleetAnswer? {
+        [FleetAnswer](answers: member.report.answer).first { $0.activation == activation.id }
+    }
+
+    /// The gateways that have not answered: those that the activation names, and those that have joined since. One that
+    /// has stopped or is fenced is not waited for.
+    private func waitedFor(by activation: FleetActivation, in fleet: FleetRegister) -> [String] {
+        (fleet.view?.members ?? []).filter { member in
+            !member.isGone && isNamed(member, by: activation, in: fleet) && answer(of: member, to: activation) == nil
+        }.map(\.origin)
     }
 
     private func conclude(
-        _ activation: FleetActivation, _ answers: [(gateway: FleetMember, refusal: String?)], in fleet: FleetRegister
+        _ activation: FleetActivation, in fleet: FleetRegister
     ) async throws(KeyLifecycleRefusal) {
         // Another gateway may have concluded it.
         guard stateCache.activations.contains(activation) else { return }
-        if let refused = answers.first(where: { $0.refusal != nil }) {
-            return try await cancel(
-                activation, because: "\(refused.gateway.origin) cannot use the key. \(refused.refusal ?? "")")
-        }
-        let step: KeyLifecycleRules.Transition
-        do throws(KeyLifecycleRefusal) {
-            step = try rules.transition(activation.order)
-            if let stop = stateCache.held[activation.keyID] {
-                throw KeyLifecycleRefusal("The key \(activation.keyID) is being stopped (\(stop.rawValue)).")
-            }
-            try rules.requireOwnKey(activation.fingerprint, of: activation.keyID, amongLostOnly: true)
-        } catch {
-            return try await cancel(activation, because: error.description)
-        }
+        if let obstacle = obstacle(to: activation, in: fleet) { return try await cancel(activation, because: obstacle) }
+        guard waitedFor(by: activation, in: fleet).isEmpty else { return }
+        let step = try rules.transition(activation.order)
+        let proving = (fleet.view?.members ?? []).filter { answer(of: $0, to: activation) != nil }.map(\.origin)
         guard let fleetNow = fleet.clock.now else { return }
         let time = Timestamp(milliseconds: fleetNow.milliseconds + FleetClock.effectMilliseconds)
         let context = ChangeContext(actor: activation.actor, approver: activation.approver, reason: activation.reason)
@@ -154,14 +179,14 @@ extension KeyLifecycleService {
         new.fingerprint = activation.fingerprint
         var active = change(
             new, to: .active, .activate, context, at: time,
-            evidence: answers.map(\.gateway.origin).numbered(as: "provedBy"))
-        active.effectiveAt = time
+            evidence: proving.numbered(as: "provedBy"))
+        (active.effectiveAt, active.effectiveFrom) = (time, new.state)
         var changed = [active]
         if let old = step.replaced {
             var retiring = change(
                 old, to: .retiring, .retire, context, at: time,
                 retireAt: time.later(by: Int64(clamping: activation.order.overlap ?? 0)))
-            retiring.effectiveAt = time
+            (retiring.effectiveAt, retiring.effectiveFrom) = (time, old.state)
             changed.append(retiring)
         }
         var transaction = RegisterTransaction()
@@ -183,9 +208,36 @@ extension KeyLifecycleService {
         transaction.set(
             activation, isOpen: false, among: stateCache.activations,
             KeyLifecycleEntry(activation, .failed, by: Self.gatewayName, evidence: ["failure": shown]))
+        failed.withLock { failed in
+            // An order that nobody waits for any more leaves its reason behind.
+            if failed.count >= Self.mostReasons { failed = [:] }
+            failed[activation.id] = reason
+        }
         try await commit(transaction)
         logger.error("The activation was given up. \(reason)", metadata: ["keyId": "\(activation.keyID)"])
-        failed.withLock { $0[activation.id] = reason }
+    }
+
+    private static let mostReasons = 64
+
+    // MARK: Between the decision and its effect
+
+    /// Throws for an order other than a stop, while a change in the account has not taken effect.
+    func requireNoPendingEffect(for order: KeyChangeOrder, _ issuerID: String) throws(KeyLifecycleRefusal) {
+        guard order.action != .suspend, order.action != .compromise,
+            stateCache.pendingEffects.contains(where: { $0.issuerID == issuerID })
+        else { return }
+        throw KeyLifecycleRefusal("A change in this account takes effect in a moment. Run the same command again.")
+    }
+
+    /// If a key is stopped before its activation takes effect, the key that it was to replace stays active.
+    func restored(insteadOf stopped: KeyLifecycleRecord, _ context: ChangeContext) -> [KeyLifecycleRecord] {
+        guard let before = stateCache.records[stopped.keyID], before.state == .active, stopped.state != .active,
+            let effect = before.effectiveAt, fleet.map({ $0.clock.remaining(until: effect) > .zero }) == true
+        else { return [] }
+        return stateCache.records.values.filter {
+            $0.issuerID == before.issuerID && $0.effectiveAt == effect && $0.effectiveFrom == .active
+                && $0.state == .retiring
+        }.map { change($0, to: .active, .revert, context) }
     }
 
     // MARK: The answer to the order
@@ -210,7 +262,7 @@ extension KeyLifecycleService {
         }
         guard isConcluded else {
             return .activating(
-                activation, waitingFor: fleet.view.map { waitedFor(by: activation, in: $0) } ?? activation.gateways)
+                activation, waitingFor: waitedFor(by: activation, in: fleet))
         }
         if let reason = failed.withLock({ $0.removeValue(forKey: activation.id) }) {
             throw KeyLifecycleRefusal("The activation was given up; nothing has changed. \(reason)")

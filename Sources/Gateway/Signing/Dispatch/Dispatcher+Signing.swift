@@ -163,7 +163,9 @@ extension Dispatcher {
         defer { SignatureCounts.shared.end(answers) }
         do throws(GatewayError) {
             // The key may have been stopped since the first signature.
-            if let selected { try requireRelease(with: selected, for: request) }
+            if let selected { try requireUse(of: selected, for: request) }
+            // The key states of the fleet may be outdated since.
+            if let audit, audit.isInFleet, case .unwritable(let error) = audit.state { throw .unrecorded(error) }
         } catch {
             signed = signed.map { $0.flatMap { _ in .failure(error) } }
         }
@@ -181,18 +183,15 @@ extension Dispatcher {
                 throw .unrecorded(error)
             }
             // In a fleet, another key may be active by now if this process was stopped meanwhile (SIGSTOP).
-            if audit.isInFleet, let selected { try requireRelease(with: selected, for: request) }
+            if audit.isInFleet, let selected {
+                if case .unwritable(let error) = audit.state { throw .unrecorded(error) }
+                try requireUse(of: selected, for: request)
+            }
             return signed.map { $0.map { $0.json } }
         } catch {
             // No answer leaves without an entry. An item that was refused for another reason keeps that error.
             return signed.map { $0.flatMap { _ in .failure(error) } }
         }
-    }
-
-    /// Throws unless a signature of the key may leave.
-    private func requireRelease(with selected: SelectedKey, for request: ResolvedRequest) throws(GatewayError) {
-        if let audit, case .unwritable(let error) = audit.state { throw .unrecorded(error) }
-        try requireUse(of: selected, for: request)
     }
 
     /// The entry of a refused item. A refused single request gets its entry from `Routes`, with the refusals of

@@ -19,25 +19,17 @@ public final class AccountKeys: Sendable {
     private struct State {
         var active: String?
         var keys: [String: Key] = [:]
-        /// Whether requests that name no key wait, because the active key changes.
-        var isPaused = false
+        /// The number of changes of the active key for which requests that name no key wait.
+        var pauses = 0
+        var isPaused: Bool { pauses > 0 }
         /// The number of requests that name no key and have selected their key, but have no durable entry yet.
         var inFlight = 0
         var waiting: [UnsafeContinuation<Void, Never>] = []
-        /// Whether a task waits until `inFlight` is zero.
-        var isIdleAwaited = false
-
-        /// - Returns: whether the calling task must wait until `inFlight` is zero.
-        mutating func awaitIdle() -> Bool {
-            isIdleAwaited = inFlight > 0
-            return isIdleAwaited
-        }
+        /// The tasks that wait until `inFlight` is zero.
+        var idle: [AsyncSignal] = []
     }
 
     private let state = Mutex(State())
-    /// The signal that `inFlight` has become zero while a task waits for that.
-    private let idle = AsyncSignal()
-
     package init() {}
 
     // MARK: For requests
@@ -64,11 +56,11 @@ public final class AccountKeys: Sendable {
 
     /// Call it when the request's entry is durable or will not be written.
     func leave() {
-        let isIdle = state.withLock { state in
+        let waiting = state.withLock { state -> [AsyncSignal] in
             state.inFlight -= 1
-            return state.inFlight == 0 && state.isIdleAwaited
+            return state.inFlight == 0 ? state.idle : []
         }
-        if isIdle { idle.signal() }
+        for signal in waiting { signal.signal() }
     }
 
     /// Nil for a key without a state.
@@ -87,26 +79,30 @@ public final class AccountKeys: Sendable {
 
     /// Makes later requests that name no key wait, then waits like `drained`. `open()` must follow in any case.
     package func shut(timeout: Duration) async -> Bool {
-        state.withLock { $0.isPaused = true }
+        state.withLock { $0.pauses += 1 }
         return await drained(timeout: timeout)
     }
 
     /// Waits until all requests in progress that name no key have durable entries.
     ///
-    /// - Returns: false after `timeout`, or if the task is cancelled. One task may wait at a time.
+    /// - Returns: false after `timeout`, or if the task is cancelled.
     package func drained(timeout: Duration) async -> Bool {
         let deadline = ContinuousClock.now + timeout
-        while state.withLock({ $0.awaitIdle() }) {
+        let signal = AsyncSignal()
+        state.withLock { $0.idle.append(signal) }
+        defer { state.withLock { $0.idle.removeAll { $0 === signal } } }
+        while state.withLock({ $0.inFlight > 0 }) {
             let rest = deadline - .now
             guard rest > .zero, !Task.isCancelled else { return false }
-            await idle.wait(atMost: rest)
+            await signal.wait(atMost: rest)
         }
         return true
     }
 
     package func open() {
-        let waiting = state.withLock { state in
-            state.isPaused = false
+        let waiting = state.withLock { state -> [UnsafeContinuation<Void, Never>] in
+            state.pauses = max(0, state.pauses - 1)
+            guard !state.isPaused else { return [] }
             defer { state.waiting = [] }
             return state.waiting
         }

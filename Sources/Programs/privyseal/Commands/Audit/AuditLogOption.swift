@@ -39,7 +39,7 @@ struct AuditLogOption: ParsableArguments {
         }
         if let origin { location.origin = origin }
         let reader = try location.read()
-        return AuditSource(location: location, reader: reader, configuration: configuration, audit: audit)
+        return AuditSource(location: location, reader: reader, configuration: configuration, own: audit)
     }
 
     /// All logs of the database.
@@ -52,7 +52,7 @@ struct AuditLogOption: ParsableArguments {
         let readers = try location.store.readAll(at: location)
         guard !readers.isEmpty else { throw CommandError("There is no audit log in \(location.place).") }
         return readers.map {
-            AuditSource(location: location, reader: $0, configuration: configuration, audit: audit)
+            AuditSource(location: location, reader: $0, configuration: configuration, own: audit)
         }
     }
 
@@ -82,8 +82,18 @@ struct AuditSource {
     let reader: any AuditReader
     /// Nil if only the database was named.
     let configuration: GatewayConfiguration?
-    /// The section of the configuration.
+    /// The settings of the log; those of the gateway's own log for that of another gateway.
     let audit: GatewayConfiguration.Audit?
+
+    /// - Parameter own: the settings of the gateway's own log.
+    init(
+        location: AuditLocation, reader: any AuditReader, configuration: GatewayConfiguration?,
+        own: GatewayConfiguration.Audit?
+    ) {
+        (self.location, self.reader, self.configuration) = (location, reader, configuration)
+        let isFleet = reader.identity.origin == configuration?.fleet?.origin
+        audit = isFleet ? configuration?.fleetLog : own
+    }
 
     /// The path of the database; nil for a log on a server.
     var path: String? { location.path }

@@ -57,6 +57,10 @@ enum LogSchema {
                 "log bigint", "fleet bigint", "epoch bigint", "renewed bigint", "gone bigint", "applied bigint",
                 "answer text",
             ], constraint: "PRIMARY KEY (log)", fillFactor: 10),
+        // Values that the gateways of a fleet share, see `FleetMembership`. They are not part of a log.
+        Table(
+            name: "shared", columns: ["fleet bigint", "name text", "value bytea NULL"],
+            constraint: "PRIMARY KEY (fleet, name)", fillFactor: 50),
         // The search index. All of it can be made again from the entries.
         Table(
             name: "index_segment",

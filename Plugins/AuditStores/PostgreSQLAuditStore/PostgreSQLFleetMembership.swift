@@ -27,6 +27,8 @@ final class PostgreSQLFleetMembership: FleetMembership {
     private let claim: EpochClaim
     private let fleet: String
     private let state = Exclusive(State())
+    /// The connection for shared values: none of them may hold the lease up.
+    private let sharing = Exclusive(State())
 
     /// - Parameter location: with the origin of the gateway's log.
     init(_ location: DatabaseLocation, _ claim: EpochClaim, fleet: String) {
@@ -36,9 +38,11 @@ final class PostgreSQLFleetMembership: FleetMembership {
     }
 
     func close() {
-        try? state.use { (state) throws(AuditStoreError) in
-            state = State()
-            state.isClosed = true
+        for connection in [state, sharing] {
+            try? connection.use { (state) throws(AuditStoreError) in
+                state = State()
+                state.isClosed = true
+            }
         }
     }
 
@@ -106,6 +110,49 @@ final class PostgreSQLFleetMembership: FleetMembership {
         return FleetView(
             time: Timestamp(milliseconds: Int64(time)), asked: asked, answered: .now, size: size, members: members)
     }
+
+    func update(
+        _ name: String, _ change: ([UInt8]?, Timestamp) -> [UInt8]
+    ) throws(AuditStoreError) {
+        try sharing.use { (state) throws(AuditStoreError) in
+            let isNew = state.database?.connection.isUsable != true
+            let database = try connect(&state)
+            if isNew {
+                // The others see it at once; only a crash of the server may lose it.
+                try execute("SET synchronous_commit = off", in: database)
+            }
+            try database.run(
+                "INSERT INTO privyseal.shared VALUES ($1, $2, NULL) ON CONFLICT DO NOTHING", .integer(state.fleet),
+                .text(name))
+            try execute("BEGIN", in: database)
+            do throws(AuditStoreError) {
+                let rows = try database.all(
+                    """
+                    SELECT substring(value FROM 1 FOR \(Self.longestValue)), \(Self.time) FROM privyseal.shared
+                    WHERE fleet = $1 AND name = $2 FOR UPDATE
+                    """, .integer(state.fleet), .text(name)
+                ) { ($0.isNull(0) ? nil : $0.bytes(0), $0.integer(1)) }
+                guard let row = rows.first, Self.times.contains(row.1) else {
+                    throw .damaged("\(location.name) has lost a shared value of the fleet \(fleet), or has an impossible time.")
+                }
+                let value = change(row.0, Timestamp(milliseconds: Int64(row.1)))
+                try database.run(
+                    "UPDATE privyseal.shared SET value = $3 WHERE fleet = $1 AND name = $2", .integer(state.fleet),
+                    .text(name), .bytes(value))
+                try execute("COMMIT", in: database)
+            } catch {
+                if database.connection.isUsable { _ = try? database.connection.execute("ROLLBACK") }
+                throw error
+            }
+        }
+    }
+
+    private func execute(_ sql: String, in database: LogDatabase) throws(AuditStoreError) {
+        _ = try location.mappingErrors { () throws(PostgreSQLError) in try database.connection.execute(sql) }
+    }
+
+    /// In bytes.
+    private static let longestValue = 64 << 10
 
     func leave() throws(AuditStoreError) {
         try state.use { (state) throws(AuditStoreError) in

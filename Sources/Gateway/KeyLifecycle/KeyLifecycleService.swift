@@ -91,6 +91,7 @@ public final class KeyLifecycleService: Service {
             return try await confirmed(try await stop(order, by: actor.name))
         }
         try requireLoaded()
+        await waitForEffects(inAccountOf: order.keyID)
         let needsApproval = requiresApproval(order.action, try rules.record(order.keyID).issuerID)
         let answer = try await proven(order, isNeeded: !needsApproval) { proof throws(KeyLifecycleRefusal) in
             try await decide(order, by: actor, with: proof)
@@ -291,7 +292,13 @@ public final class KeyLifecycleService: Service {
                 try? await Task.sleep(for: areLeft ? Self.lookPause : Self.lookInterval)
             }
         }
-        let following = Task { if let fleet { await follow(fleet) } }
+        let following = Task {
+            guard let fleet else { return }
+            await withTaskGroup { group in
+                group.addTask { await self.follow(fleet) }
+                group.addTask { await self.giveBackRequests() }
+            }
+        }
         await cancelWhenGracefulShutdown {
             while !Task.isCancelled {
                 await self.processDeadlines()

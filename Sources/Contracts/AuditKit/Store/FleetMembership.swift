@@ -9,6 +9,14 @@ public protocol FleetMembership: AnyObject, Sendable {
     /// - Throws: `.fenced` if the log of this gateway has another epoch by now.
     func renew(_ report: FleetReport) throws(AuditStoreError) -> FleetView
 
+    /// Replaces a value that the fleet shares. Changes of one value come one after the other. Unlike an entry, a change may
+    /// be lost with the server.
+    ///
+    /// - Parameter change: from the value, nil at first, and the database's time, to the new value.
+    func update(
+        _ name: String, _ change: ([UInt8]?, Timestamp) -> [UInt8]
+    ) throws(AuditStoreError)
+
     /// Ends the lease. The others no longer wait for this gateway.
     func leave() throws(AuditStoreError)
 

@@ -199,7 +199,7 @@ public struct Routes: Sendable {
         // Charge a request that was refused before it was charged to the client's rate. Over the rate it is only
         // counted. Otherwise a client could fill the disk with requests that are refused early.
         let snapshot = gateway.current
-        if !known.isAdmitted, let own = snapshot.clients.client(named: client), !snapshot.dispatcher.charge(own) {
+        if !known.isAdmitted, let own = snapshot.clients.client(named: client), await !snapshot.dispatcher.charge(own) {
             audit.count(reason.type, client: client)
             return true
         }

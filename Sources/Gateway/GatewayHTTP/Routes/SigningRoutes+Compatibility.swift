@@ -19,7 +19,7 @@ extension SigningRoutes {
         }
         let route = try scope.resolve(
             for: client, app: values[0], feature: "legacy-promotional-offer", keyID: values[1], in: snapshot)
-        try scope.admit(client, for: route, in: snapshot)
+        try await scope.admit(client, for: route, in: snapshot)
         // The same request as JSON, so that all routes sign in the same way.
         var writer = JSONWriter()
         writer.object { writer in

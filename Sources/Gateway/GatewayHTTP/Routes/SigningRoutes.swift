@@ -31,7 +31,7 @@ struct SigningRoutes {
         let snapshot = gateway.current
         let client = try await scope.identify(request, in: snapshot)
         let route = try scope.resolve(for: client, in: snapshot)
-        try scope.admit(client, for: route, in: snapshot)
+        try await scope.admit(client, for: route, in: snapshot)
         let body = try await scope.body(of: request, in: registry)
         return .json(try await snapshot.dispatcher.sign(body, for: route))
     }
@@ -43,10 +43,10 @@ struct SigningRoutes {
         let client = try await scope.identify(request, in: snapshot)
         let route = try scope.resolve(for: client, in: snapshot)
         // Charge one request before reading the body, and the others when the body shows their number.
-        try scope.admit(client, for: route, in: snapshot)
+        try await scope.admit(client, for: route, in: snapshot)
         let body = try await scope.body(of: request, upTo: registry.bounds.batchBodyBytes, in: registry)
         let requests = try Self.requests(in: body)
-        try scope.admit(client, count: requests.count, taken: 1, for: route, in: snapshot)
+        try await scope.admit(client, count: requests.count, taken: 1, for: route, in: snapshot)
         let results = await snapshot.dispatcher.sign(requests, for: route, reason: RefusalReason.init(_:))
         var writer = JSONWriter(capacity: 1024 * results.count)
         writer.object { writer in
@@ -61,7 +61,7 @@ struct SigningRoutes {
         let snapshot = gateway.current
         let client = try await scope.identify(request, in: snapshot)
         let route = try scope.resolve(for: client, service: try scope.parameter("name"), in: snapshot)
-        try scope.admit(client, for: route, in: snapshot)
+        try await scope.admit(client, for: route, in: snapshot)
         let body = try await scope.body(of: request, in: registry)
         return .json(try await snapshot.dispatcher.token(body, for: route))
     }
@@ -203,7 +203,8 @@ extension RequestScope {
     func admit(
         _ client: Client, count: Int = 1, taken: Int = 0, for route: ResolvedRequest,
         in snapshot: ConfigurationSnapshot
-    ) throws(GatewayError) {
+    ) async throws(GatewayError) {
+        await snapshot.dispatcher.lease(count - taken, for: client)
         let standing = try snapshot.dispatcher.admit(client, count: count, taken: taken, feature: route.featureID)
         note {
             $0.isAdmitted = true

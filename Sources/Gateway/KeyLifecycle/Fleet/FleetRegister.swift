@@ -1,7 +1,8 @@
 import AuditKit
 public import AuditLog
 import Dispatch
-import SigningKit
+public import Signing
+public import SigningKit
 import Synchronization
 
 /// This gateway's connection to the others of its fleet: its lease, what it tells them, and what it has read of them.
@@ -50,6 +51,7 @@ public final class FleetRegister: Sendable {
     private let state = Mutex(State())
     private let queue = DispatchQueue(label: "privyseal.fleet")
     private let fencing = DispatchQueue(label: "privyseal.fencing")
+    private let sharing = DispatchQueue(label: "privyseal.sharing")
 
     /// - Parameters:
     ///   - log: this gateway's log, whose store has the fleet's table.
@@ -228,5 +230,23 @@ public struct FleetConfirmation: Codable, Sendable, Equatable {
 
     public init(confirmed: [String], missing: [String]) {
         (self.confirmed, self.missing) = (confirmed, missing)
+    }
+}
+
+extension FleetRegister: SharedValues {
+    public func update(
+        _ name: String, _ change: @escaping @Sendable ([UInt8]?, Timestamp) -> [UInt8]
+    ) async -> Bool {
+        guard let membership = state.withLock({ $0.membership }) else { return false }
+        return await withCheckedContinuation { continuation in
+            sharing.async {
+                do throws(AuditStoreError) {
+                    try membership.update(name, change)
+                    continuation.resume(returning: true)
+                } catch {
+                    continuation.resume(returning: false)
+                }
+            }
+        }
     }
 }

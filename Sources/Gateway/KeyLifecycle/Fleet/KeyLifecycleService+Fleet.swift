@@ -31,6 +31,15 @@ extension KeyLifecycleService {
     }
 
     /// Reads the register if it has grown, and tells the others how much this gateway has read.
+    /// Gives back the requests of clients that this gateway leased and did not use.
+    func giveBackRequests() async {
+        while !Task.isCancelled {
+            try? await Task.sleep(for: .seconds(1))
+            let snapshot = gateway.current
+            await snapshot.dispatcher.giveBackRequests(of: snapshot.clients.clients)
+        }
+    }
+
     private func read(_ fleet: FleetRegister) async throws {
         let begun = ContinuousClock.now
         let known = audit.content.entryCount

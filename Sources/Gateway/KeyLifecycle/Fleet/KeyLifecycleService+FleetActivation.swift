@@ -221,6 +221,14 @@ extension KeyLifecycleService {
 
     // MARK: Between the decision and its effect
 
+    /// Waits until the changes in a key's account have taken effect.
+    func waitForEffects(inAccountOf keyID: String) async {
+        guard let fleet, let issuerID = stateCache.records[keyID]?.issuerID else { return }
+        for effect in stateCache.pendingEffects where effect.issuerID == issuerID {
+            try? await Task.sleep(for: fleet.clock.remaining(until: effect.time))
+        }
+    }
+
     /// Throws for an order other than a stop, while a change in the account has not taken effect.
     func requireNoPendingEffect(for order: KeyChangeOrder, _ issuerID: String) throws(KeyLifecycleRefusal) {
         guard order.action != .suspend, order.action != .compromise,

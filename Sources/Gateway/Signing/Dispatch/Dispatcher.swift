@@ -16,6 +16,8 @@ public struct Dispatcher: Sendable {
     let snapshotLease = SnapshotLease()
     /// Nil for a gateway without an audit log.
     public let audit: AuditLog?
+    /// Nil for a gateway that belongs to no fleet.
+    let shared: (any SharedValues)?
 
     /// - Parameters:
     ///   - features: all features. The settings of each app name those that it has.
@@ -30,6 +32,7 @@ public struct Dispatcher: Sendable {
         self.grants = grants
         self.now = now
         self.audit = audit?.log
+        shared = audit?.shared
         self.tokens = tokens
         var apps: [ExactText: ServedApp] = [:]
         var services: [ExactText: ServedService] = [:]
@@ -50,6 +53,20 @@ public struct Dispatcher: Sendable {
     }
 
     // MARK: Authorization
+
+    /// In a fleet, leases requests of the client's rate and quota. Call it before `admit`.
+    public func lease(_ count: Int = 1, for client: Client) async {
+        guard let shared, !client.limits.isUnlimited else { return }
+        await client.usage.lease(max(0, count), within: client.limits, at: now(), from: shared)
+    }
+
+    /// Gives leased requests back that were not used. Call it every second.
+    public func giveBackRequests(of clients: [Client]) async {
+        guard let shared else { return }
+        for client in clients where !client.limits.isUnlimited {
+            await client.usage.giveBack(within: client.limits, at: now(), to: shared)
+        }
+    }
 
     /// Takes requests from the client's rate and quota: all of a batch, or none.
     ///
@@ -74,8 +91,9 @@ public struct Dispatcher: Sendable {
     /// Takes one request that was refused for another reason from the client's rate and quota.
     ///
     /// - Returns: whether the limits allowed it.
-    public func charge(_ client: Client) -> Bool {
+    public func charge(_ client: Client) async -> Bool {
         if client.limits.isUnlimited { return true }
+        await lease(for: client)
         return (try? client.usage.take(1, within: client.limits, at: now())) != nil
     }
 

@@ -151,8 +151,11 @@ public protocol KeyStates: Sendable {
 public struct SigningAudit: Sendable {
     public let log: AuditLog
     public let keyStates: any KeyStates
+    /// Nil for a gateway that belongs to no fleet.
+    let shared: (any SharedValues)?
 
-    public init(_ log: AuditLog, _ keyStates: any KeyStates) {
+    public init(_ log: AuditLog, _ keyStates: any KeyStates, shared: (any SharedValues)? = nil) {
+        self.shared = shared
         self.log = log
         self.keyStates = keyStates
     }

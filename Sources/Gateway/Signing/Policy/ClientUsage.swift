@@ -12,8 +12,11 @@ struct ClientLimits: Sendable {
 
 /// What a client has used of its limits. The limits come with each call, because clients of the old and the new
 /// configuration share one usage while requests are in progress.
+///
+/// In a fleet, a gateway uses requests that it has leased, see `ClientUsage+Lease.swift`.
 final class ClientUsage: Sendable {
-    private let state = Mutex(State())
+    private let state = Mutex(ClientUsageState())
+    let lease = Mutex(RequestLease())
 
     /// Takes `count` requests from both limits, or nothing.
     ///
@@ -24,6 +27,7 @@ final class ClientUsage: Sendable {
     ) throws(RateLimitRefusal) -> RateLimitStatus? {
         if limits.isUnlimited { return nil }
         let count = max(0, count)
+        if let leased = try takeLeased(count, giving: back, within: limits, at: moment) { return leased }
         return try state.withLock { state throws(RateLimitRefusal) in
             state.advance(within: limits, to: moment)
             state.take(-back, within: limits)
@@ -38,14 +42,16 @@ final class ClientUsage: Sendable {
     func standing(
         within limits: ClientLimits, at moment: RateLimitTime
     ) -> (rate: RateLimitStatus?, quota: RateLimitStatus?) {
-        state.withLock { state in
+        if let leased = lease.withLock(\.standing) { return leased }
+        return state.withLock { state in
             state.advance(within: limits, to: moment)
             return state.standing(within: limits, moment)
         }
     }
 }
 
-private struct State {
+/// What is used of the limits of a client.
+struct ClientUsageState: Codable {
     /// The requests that are missing from a full bucket.
     var missing = 0.0
     /// The monotonic time of `missing`, in nanoseconds.

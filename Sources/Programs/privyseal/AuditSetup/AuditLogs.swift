@@ -14,7 +14,7 @@ struct AuditLogs {
     /// Nil for a gateway that belongs to no fleet, and for a command.
     let fleet: FleetRegister?
 
-    var signing: SigningAudit { SigningAudit(log, keyStates) }
+    var signing: SigningAudit { SigningAudit(log, keyStates, shared: fleet) }
 
     /// - Returns: nil if the configuration has no audit log.
     /// - Throws: `ExitCode` 78, after printing the error.

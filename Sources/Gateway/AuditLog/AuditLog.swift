@@ -1,4 +1,5 @@
 public import AuditKit
+public import Crypto
 import Logging
 public import ServiceLifecycle
 public import SigningKit
@@ -22,6 +23,7 @@ public final class AuditLog: Service {
     private let publisher: CheckpointPublisher?
     private let freshness: RegisterFreshness?
     private let isShared: Bool
+    private let signer: NoteSigner
     private let keeping = Mutex(CheckpointRetention())
     private let ended = AsyncSignal()
     private let logger = Logger(label: "privyseal.audit")
@@ -51,6 +53,7 @@ public final class AuditLog: Service {
         self.publisher = publisher
         self.freshness = freshness
         self.isShared = isShared
+        self.signer = signer
         self.now = now
         clock = ClockMonitor(now: now, uptime: uptime) { [queue] step in
             let event = AuditEvent.clock(before: step.before, milliseconds: step.milliseconds)
@@ -143,6 +146,9 @@ public final class AuditLog: Service {
     ///
     /// - Parameter client: nil for an unauthenticated caller.
     public func count(_ reason: String, client: String?) { refusals.count(reason, client: client, at: now()) }
+
+    /// A key for another purpose, see `NoteSigner.derivedKey`.
+    public func derivedKey(for purpose: String) -> SymmetricKey { signer.derivedKey(for: purpose) }
 
     package func hash(ofUser user: String) -> [UInt8] { users.text(of: user) }
 

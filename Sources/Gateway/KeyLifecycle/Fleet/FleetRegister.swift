@@ -1,5 +1,6 @@
 import AuditKit
 public import AuditLog
+public import Crypto
 import Dispatch
 public import Signing
 public import SigningKit
@@ -45,6 +46,7 @@ public final class FleetRegister: Sendable {
     public let staleness: Duration
     private let log: AuditLog
     private let freshness: RegisterFreshness
+    private let secret: SymmetricKey
     let clock: FleetClock
     /// The end of a pause between two reads.
     let wake = AsyncSignal()
@@ -57,10 +59,12 @@ public final class FleetRegister: Sendable {
     ///   - log: this gateway's log, whose store has the fleet's table.
     ///   - freshness: the same as of `log`.
     ///   - keyStates: the states of the fleet's keys.
+    ///   - secret: 256 bits that only the fleet's gateways have.
     public init(
         gateway: String, fleet: String, staleness: Duration, log: AuditLog, freshness: RegisterFreshness,
-        keyStates: KeyStateCache
+        keyStates: KeyStateCache, secret: SymmetricKey
     ) {
+        self.secret = secret
         (self.gateway, self.fleet, self.staleness) = (gateway, fleet, staleness)
         clock = keyStates.fleetClock ?? FleetClock()
         (self.log, self.freshness) = (log, freshness)
@@ -248,5 +252,16 @@ extension FleetRegister: SharedValues {
                 }
             }
         }
+    }
+
+    // AES-256-GCM with the name as associated data (NIST SP 800-38D).
+
+    public func seal(_ secret: [UInt8], as name: String) -> [UInt8]? {
+        (try? AES.GCM.seal(secret, using: self.secret, authenticating: Array(name.utf8)).combined).map { Array($0) }
+    }
+
+    public func open(_ sealed: [UInt8], as name: String) -> [UInt8]? {
+        guard let box = try? AES.GCM.SealedBox(combined: sealed) else { return nil }
+        return (try? AES.GCM.open(box, using: secret, authenticating: Array(name.utf8))).map { Array($0) }
     }
 }

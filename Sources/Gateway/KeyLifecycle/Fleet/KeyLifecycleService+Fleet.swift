@@ -13,6 +13,8 @@ extension KeyLifecycleService {
         var lastComplaint: String?
         while !Task.isCancelled {
             do {
+                // After an error, the log's own connection may be lost, too.
+                if lastComplaint != nil { try await audit.follow() }
                 try await read(fleet)
                 if lastComplaint != nil { logger.notice("The key states of the fleet are read again") }
                 lastComplaint = nil

@@ -57,7 +57,7 @@ public struct Dispatcher: Sendable {
     /// In a fleet, leases requests of the client's rate and quota. Call it before `admit`.
     public func lease(_ count: Int = 1, for client: Client) async {
         guard let shared, !client.limits.isUnlimited else { return }
-        await client.usage.lease(max(0, count), within: client.limits, at: now(), from: shared)
+        await client.usage.lease(max(0, count), within: client.limits, from: shared, now: now)
     }
 
     /// Gives leased requests back that were not used. Call it every second.

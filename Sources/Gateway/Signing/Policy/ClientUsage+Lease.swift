@@ -11,15 +11,23 @@ struct RequestLease {
     /// When the last lease was asked for, by the monotonic clock, and the requests since then, refused ones included.
     fileprivate var asked = Int64.min
     fileprivate var demand = 0
-    fileprivate var isAsking = false
+    /// Whether the shared limits had less than was wanted.
+    fileprivate var isExhausted = false
     /// The shared limits after the last lease; nil before the first, and without a fleet.
     fileprivate(set) var standing: (rate: RateLimitStatus?, quota: RateLimitStatus?)?
     fileprivate var refusal: RateLimitRefusal?
 
     /// How long granted requests may be used, in nanoseconds.
     fileprivate static let validity: Int64 = 2_000_000_000
-    /// The least time between two leases, in nanoseconds.
+    /// The least time until the next lease while the limits are exhausted, in nanoseconds.
     fileprivate static let pause: Int64 = 20_000_000
+
+    /// - Returns: the requests that may no longer be used.
+    fileprivate mutating func takeExpired(at moment: RateLimitTime) -> Int {
+        guard end < moment.monotonic else { return 0 }
+        defer { granted = 0 }
+        return granted
+    }
 }
 
 extension ClientUsage {
@@ -29,7 +37,6 @@ extension ClientUsage {
     ) throws(RateLimitRefusal) -> RateLimitStatus? {
         try lease.withLock { lease throws(RateLimitRefusal) in
             guard let standing = lease.standing else { return nil }
-            if lease.end < moment.monotonic { lease.granted = 0 }
             lease.granted += back
             let narrow = [standing.rate, standing.quota].compactMap(\.self).min { $0.remaining < $1.remaining }
             guard lease.granted >= count else {
@@ -53,42 +60,50 @@ extension ClientUsage {
 
     /// Leases requests if this gateway has too few for `count`. The amount follows the demand of the last moment.
     func lease(
-        _ count: Int, within limits: ClientLimits, at moment: RateLimitTime, from shared: any SharedValues
+        _ count: Int, within limits: ClientLimits, from shared: any SharedValues, now: @Sendable () -> RateLimitTime
     ) async {
-        let order = lease.withLock { lease -> (wanted: Int, unused: Int)? in
-            lease.demand += count
-            let isValid = lease.end >= moment.monotonic
-            if isValid, lease.granted >= count { return nil }
-            let elapsed = lease.asked == .min ? Int64.max : moment.monotonic - lease.asked
-            guard !lease.isAsking, elapsed >= RequestLease.pause else { return nil }
-            // What a quarter of a second needs.
-            let wanted = elapsed < RequestLease.validity ? Int(Int64(lease.demand) * 250_000_000 / elapsed) : 0
-            let most = limits.rate.map { Int($0.perSecond / 4) } ?? Int.max
-            let unused = isValid ? 0 : lease.granted
-            (lease.isAsking, lease.asked, lease.demand) = (true, moment.monotonic, 0)
-            if !isValid { lease.granted = 0 }
-            return (max(count, min(wanted, most)), unused)
+        lease.withLock { $0.demand += count }
+        guard !hasLeased(count, at: now()) else { return }
+        // Requests that come at the same time wait for one lease.
+        await turn.pass {
+            let moment = now()
+            guard !hasLeased(count, at: moment) else { return }
+            let order = lease.withLock { lease -> (wanted: Int, unused: Int)? in
+                let elapsed = lease.asked == .min ? Int64.max : moment.monotonic - lease.asked
+                guard !lease.isExhausted || elapsed >= RequestLease.pause else { return nil }
+                // What a quarter of a second needs.
+                let wanted =
+                    (1..<RequestLease.validity).contains(elapsed)
+                    ? Int(
+                        clamping: Int64(lease.demand).multipliedReportingOverflow(by: 250_000_000).partialValue
+                            / elapsed) : 0
+                let most = limits.rate.map { Int($0.perSecond / 4) } ?? Int.max
+                (lease.asked, lease.demand) = (moment.monotonic, 0)
+                return (max(count, min(wanted, most)), lease.takeExpired(at: moment))
+            }
+            guard let order else { return }
+            await ask(for: order.wanted, least: count, unused: order.unused, within: limits, from: shared)
         }
-        guard let order else { return }
-        await ask(for: order.wanted, least: count, unused: order.unused, within: limits, from: shared)
+    }
+
+    private func hasLeased(_ count: Int, at moment: RateLimitTime) -> Bool {
+        lease.withLock { $0.end >= moment.monotonic && $0.granted >= count }
     }
 
     /// Gives back what is no longer valid.
     func giveBack(within limits: ClientLimits, at moment: RateLimitTime, to shared: any SharedValues) async {
-        let unused = lease.withLock { lease -> Int in
-            guard lease.granted > 0, lease.end < moment.monotonic, !lease.isAsking else { return 0 }
-            defer { lease.granted = 0 }
-            lease.isAsking = true
-            return lease.granted
+        await turn.pass {
+            let unused = lease.withLock { $0.takeExpired(at: moment) }
+            guard unused > 0 else { return }
+            await ask(for: 0, least: 0, unused: unused, within: limits, from: shared)
         }
-        guard unused > 0 else { return }
-        await ask(for: 0, least: 0, unused: unused, within: limits, from: shared)
     }
 
     private func ask(
         for wanted: Int, least: Int, unused: Int, within limits: ClientLimits, from shared: any SharedValues
     ) async {
-        let answer = Mutex<(granted: Int, standing: (RateLimitStatus?, RateLimitStatus?), refusal: RateLimitRefusal?)?>(nil)
+        let answer = Mutex<(granted: Int, standing: (RateLimitStatus?, RateLimitStatus?), refusal: RateLimitRefusal?)?>(
+            nil)
         let isDone = await shared.update("usage/\(limits.client)") { bytes, time in
             var state = ClientUsageState(bytes)
             let moment = RateLimitTime(fleet: time)
@@ -105,13 +120,13 @@ extension ClientUsage {
         }
         let end = RateLimitTime.now().monotonic + RequestLease.validity
         lease.withLock { lease in
-            lease.isAsking = false
             guard isDone, let answer = answer.withLock({ $0 }) else {
                 lease.granted += unused
                 return
             }
             lease.granted += answer.granted
             if answer.granted > 0 { lease.end = end }
+            lease.isExhausted = answer.granted < wanted
             (lease.standing, lease.refusal) = (answer.standing, answer.refusal)
         }
     }

@@ -17,6 +17,8 @@ struct ClientLimits: Sendable {
 final class ClientUsage: Sendable {
     private let state = Mutex(ClientUsageState())
     let lease = Mutex(RequestLease())
+    /// Held during a lease.
+    let turn = AsyncMutex()
 
     /// Takes `count` requests from both limits, or nothing.
     ///

@@ -15,9 +15,10 @@ extension Dispatcher {
             request.counters.note(error)
             throw error
         }
-        let slot = tokens.slot("\(service.identity)\n\(prepared.reuse())", at: grants.now())
+        let name = "\(service.identity)\n\(prepared.reuse())"
+        let slot = tokens.slot(name, at: grants.now())
         let known = usable(slot.token, for: request)
-        let issued = if let known { known } else { try await newToken(body, for: request, in: slot) }
+        let issued = if let known { known } else { try await newToken(body, for: request, in: slot, name) }
         do throws(GatewayError) { try await recordHandOut(of: issued, to: request) } catch {
             request.counters.note(error)
             throw error
@@ -41,10 +42,16 @@ extension Dispatcher {
 
     /// Signs a token, unless another caller has got one while this one waited.
     private func newToken(
-        _ body: [UInt8], for request: ResolvedRequest, in slot: ServiceTokenCache.Slot
+        _ body: [UInt8], for request: ResolvedRequest, in slot: ServiceTokenCache.Slot, _ name: String
     ) async throws(GatewayError) -> IssuedToken {
         try await slot.turn.pass { () async -> Result<IssuedToken, GatewayError> in
             if let known = usable(slot.token, for: request) {
+                request.counters.note(.success(known.json))
+                return .success(known)
+            }
+            let ofFleet = fleetToken(name, for: request)
+            if let known = await ofFleet?.find({ usable($0, for: request) != nil }) {
+                slot.keep(known)
                 request.counters.note(.success(known.json))
                 return .success(known)
             }
@@ -54,11 +61,19 @@ extension Dispatcher {
                     throw .key(.failed("The answer is not a token."), keyID: request.key.settings.keyID)
                 }
                 slot.keep(token)
+                await ofFleet?.end(with: token)
                 return .success(token)
             } catch {
+                await ofFleet?.end(with: nil)
                 return .failure(error)
             }
         }.get()
+    }
+
+    /// Nil without a fleet, and for a service that accepts any number of tokens.
+    private func fleetToken(_ name: String, for request: ResolvedRequest) -> SharedToken? {
+        guard let shared, case .forSeconds = request.service?.profile.reuse else { return nil }
+        return SharedToken(name, of: request.identity, in: shared)
     }
 
     /// The token, unless it is time for a new one, or its key was stopped. A token of a key that is no longer active stays

@@ -52,8 +52,11 @@ struct AuditLogs {
         registerLog = try fleetComposition.open(isServing: true)
         fleet = FleetRegister(
             gateway: audit.location.origin ?? "", fleet: settings.origin, staleness: settings.staleness, log: log,
-            freshness: freshness, keyStates: keyStates)
+            freshness: freshness, keyStates: keyStates, secret: registerLog.derivedKey(for: Self.purpose))
     }
+
+    /// Of the key that seals the shared tokens of services.
+    private static let purpose = "privyseal fleet tokens"
 
     func close() async {
         if registerLog !== log { await registerLog.close() }

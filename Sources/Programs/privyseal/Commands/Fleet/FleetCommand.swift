@@ -20,7 +20,7 @@ struct FleetCommand: ParsableCommand {
             discussion: """
                   privyseal fleet show --config gateway.yaml
 
-                A gateway is live while it renews its lease, silent when it has not done so for fleet.staleness, left \
+                A gateway is live while it renews its lease, silent when it has not done so for fleet.staleness and two seconds, left \
                 after it was stopped, and fenced after privyseal fleet fence. A silent gateway signs nothing. CURRENT \
                 says whether it uses the latest key states.
                 """)

@@ -13,7 +13,7 @@ struct KeyAnswerText {
     /// - Parameter answer: to an order for a change, or to an approval.
     func text(_ answer: KeyLifecycleAnswer) -> String {
         switch answer {
-        case .done(let records, let fleet): ([done(records)] + confirmation(fleet)).joined(separator: "\n")
+        case .done(let records, let fleet): ([done(records, in: fleet)] + confirmation(fleet)).joined(separator: "\n")
         case .activating(let activation, let gateways): activating(activation, gateways)
         case .ended(let record): done([record])
         case .proposed(let proposal): proposed(proposal)
@@ -48,13 +48,13 @@ struct KeyAnswerText {
 
     // MARK: Done
 
-    private func done(_ records: [KeyLifecycleRecord]) -> String {
+    private func done(_ records: [KeyLifecycleRecord], in fleet: FleetConfirmation? = nil) -> String {
         let wasActive = records.contains { $0.history.last?.from == .active }
         let withoutActive =
             wasActive && !records.contains { $0.state == .active }
             ? ["No key of the account is active now: requests that name no key are refused until one is active."] : []
         let next = records.compactMap { self.next($0).map { "Next: \($0)" } }
-        return (records.map(happened) + withoutActive + reversal(records) + next + [record(of: records)])
+        return (records.map(happened) + withoutActive + reversal(records) + next + [record(of: records, in: fleet)])
             .joined(separator: "\n")
     }
 
@@ -109,10 +109,11 @@ struct KeyAnswerText {
     }
 
     /// The command that finds the change in the audit log.
-    private func record(of records: [KeyLifecycleRecord]) -> String {
+    private func record(of records: [KeyLifecycleRecord], in fleet: FleetConfirmation?) -> String {
         guard let since = records.map(\.since).min() else { return "Nothing has changed." }
         let key = records.count == 1 ? " --key \(PlainText.of(records[0].keyID))" : ""
-        return "In the audit log: privyseal audit search --kind life\(key) --since \(since.text) \(logPlace)"
+        let logs = fleet == nil ? "" : " --all-logs"
+        return "In the audit log: privyseal audit search\(logs) --kind life\(key) --since \(since.text) \(logPlace)"
     }
 
     /// The audit log is read with the configuration, never over the admin listener.

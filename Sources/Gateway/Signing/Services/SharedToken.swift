@@ -1,0 +1,101 @@
+import Crypto
+import Encodings
+import SigningKit
+import StrictJSON
+import Synchronization
+
+/// A token that all gateways of a fleet hand out, for services where Apple limits how often there may be a new one (APNs:
+/// once in 20 minutes). A gateway claims it before it signs it; the others wait. It is stored sealed with the fleet's key.
+struct SharedToken: Sendable {
+    private struct Stored: Codable {
+        /// The sealed answer, in Base64; nil before the first.
+        var sealed: String?
+        /// The gateway's request that signs a new one, and until when the others wait for it.
+        var claim: String?
+        var claimedUntil: Timestamp?
+
+        private enum CodingKeys: String, CodingKey {
+            case sealed, claim, claimedUntil
+        }
+    }
+
+    private enum Finding: Sendable {
+        case token(IssuedToken), claimed, wait
+    }
+
+    /// In seconds: a signature takes less.
+    private static let claimLimit: Int64 = 10
+    private static let pause = Duration.milliseconds(50)
+
+    private let values: any SharedValues
+    private let name: String
+    private let claim: String
+
+    /// - Parameter slot: the name of the token in the cache of each gateway.
+    init(_ slot: String, of request: RequestIdentity, in values: any SharedValues) {
+        self.values = values
+        name = "token/" + Hexadecimal.encode(SHA256.hash(data: Array(slot.utf8)))
+        claim = "\(request.id) \(UInt64.random(in: .min ... .max))"
+    }
+
+    /// The token of the fleet; nil if this gateway must sign a new one, and then call `keep` or `release`.
+    ///
+    /// - Parameter isUsable: whether a token may still be handed out.
+    func find(_ isUsable: @escaping @Sendable (IssuedToken) -> Bool) async -> IssuedToken? {
+        let end = ContinuousClock.now + .seconds(Self.claimLimit)
+        while .now < end, !Task.isCancelled {
+            switch await look(isUsable) {
+            case .token(let token): return token
+            case .claimed, nil: return nil
+            case .wait: try? await Task.sleep(for: Self.pause)
+            }
+        }
+        return nil
+    }
+
+    /// Nil if the database does not answer: a token of this gateway alone is better than none.
+    private func look(_ isUsable: @escaping @Sendable (IssuedToken) -> Bool) async -> Finding? {
+        let finding = Mutex<Finding?>(nil)
+        let (values, claim, name) = (values, claim, name)
+        let isDone = await values.update(name) { bytes, time in
+            var stored = Self.stored(bytes)
+            if let token = Self.token(in: stored, values, name), isUsable(token) {
+                finding.withLock { $0 = .token(token) }
+            } else if let until = stored.claimedUntil, time < until, stored.claim != claim {
+                finding.withLock { $0 = .wait }
+            } else {
+                (stored.claim, stored.claimedUntil) = (claim, time.later(by: Self.claimLimit))
+                finding.withLock { $0 = .claimed }
+            }
+            return JSONText.encode(stored)
+        }
+        return isDone ? finding.withLock { $0 } : nil
+    }
+
+    /// Gives a new token to the fleet, or gives the claim up.
+    ///
+    /// - Parameter token: nil if it could not be signed.
+    func end(with token: IssuedToken?) async {
+        let (values, claim, name) = (values, claim, name)
+        _ = await values.update(name) { bytes, _ in
+            var stored = Self.stored(bytes)
+            guard stored.claim == claim else { return JSONText.encode(stored) }
+            (stored.claim, stored.claimedUntil) = (nil, nil)
+            if let token, let sealed = values.seal(token.json, as: name) {
+                stored.sealed = String(decoding: Base64.standard.encode(sealed), as: UTF8.self)
+            }
+            return JSONText.encode(stored)
+        }
+    }
+
+    private static func stored(_ bytes: [UInt8]?) -> Stored {
+        bytes.flatMap { try? JSONDocument(parsing: $0).root.decode(Stored.self) } ?? Stored()
+    }
+
+    private static func token(in stored: Stored, _ values: any SharedValues, _ name: String) -> IssuedToken? {
+        guard let text = stored.sealed, let sealed = Base64.standard.decode(text.utf8),
+            let json = values.open(sealed, as: name)
+        else { return nil }
+        return IssuedToken(json)
+    }
+}

@@ -24,6 +24,8 @@ class FleetGateway(KeyService):
 
     def __init__(self, binary, place, number, keys, database):
         self.number, self.is_alone = number, False
+        # Further clients and sections of the configuration, in YAML.
+        self.more_clients, self.more_sections = "", ""
         self.fleet_key = place / "fleet.key"
         self.url = database
         directory = place / f"shop-{number}"
@@ -40,13 +42,19 @@ class FleetGateway(KeyService):
         fleet = f"fleet: {{origin: {self.fleet_origin}, key: {self.fleet_key}, staleness: 3}}\n"
         if self.is_alone:
             fleet = ""
-        super().configure(section, fleet + more, extra_clients, uri, keys=keys, **others)
+        super().configure(section, fleet + self.more_sections + more, extra_clients, uri, keys=keys, **others)
+        text = self.configuration.read_text()
+        self.configuration.write_text(text.replace("audit: {", f"{self.more_clients}audit: {{", 1))
 
     def fleet(self):
         """The gateways of the fleet by name: {origin: state}."""
         status, answer = self.admin("GET", "/v1/fleet")
         assert status == 200, answer
         return {gateway["origin"].rsplit("/", 1)[1]: gateway["state"] for gateway in answer["gateways"]}
+
+    @property
+    def public_key(self):
+        return self.place / "audit.key.pub"
 
     def live(self):
         return [name for name, state in self.fleet().items() if state == "live"]

@@ -1,5 +1,6 @@
 """Gateways that share one register of keys: rotations, stops, gateways that hang, die, are fenced, and return."""
 
+import json
 import os
 import random
 import signal
@@ -13,7 +14,8 @@ from conftest import BINARY
 from database_server import Proxy, cluster, url
 from fleet import Fleet, FleetGateway, Rotations, SigningLoad
 from key_lifecycle import changes
-from running import KEY_IDS
+from running import APP, KEY_IDS
+from service import digest, mint, write_key
 
 OLD, NEW, THIRD = KEY_IDS
 
@@ -211,3 +213,123 @@ def test_the_keys_of_a_fleet_cannot_be_changed_while_no_gateway_runs(place, serv
     assert status == 1 and "changed by a running gateway" in errors
     status, output, _ = fleet.gateways[0].keys_command("states")
     assert status == 0 and OLD in output
+
+
+def give(fleet, clients="", sections=""):
+    """Adds clients and sections to every configuration."""
+    for gateway in fleet.gateways:
+        gateway.more_clients, gateway.more_sections = clients, sections
+        gateway.configure()
+
+
+def test_the_rate_of_a_client_holds_for_the_sum_of_all_gateways(place, server):
+    fleet, token, seconds = Fleet(BINARY, place, url(server)), mint(), 6
+    give(fleet, f"""  - name: limited
+    tokens: [{{sha256: "{digest(token)}"}}]
+    allow: [{{apps: ["*"], features: ["*"], products: ["*"], offers: ["*"]}}]
+    rate: {{perSecond: 100, burst: 10}}
+""")
+    with fleet:
+        signed, end = [], time.monotonic() + seconds
+
+        def ask(gateway):
+            while time.monotonic() < end:
+                status, _, body = gateway.sign(f"/v1/apps/{APP}/promotional-offer", token=token)
+                assert status in (200, 429), body
+                signed.append(status == 200)
+
+        # One gateway gets most of the requests, and one gets none.
+        threads = [threading.Thread(target=ask, args=(fleet.gateways[number],)) for number in (0, 0, 0, 0, 1, 2)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    assert 0.9 * 100 * seconds < sum(signed) <= 1.05 * 100 * seconds + 10
+
+
+def test_the_daily_quota_of_a_client_is_used_up_once_in_the_fleet(place, server):
+    fleet, token = Fleet(BINARY, place, url(server), count=3), mint()
+    give(fleet, f"""  - name: limited
+    tokens: [{{sha256: "{digest(token)}"}}]
+    allow: [{{apps: ["*"], features: ["*"], products: ["*"], offers: ["*"]}}]
+    dailyQuota: 20
+""")
+    with fleet:
+        def ask():
+            return [gateway.sign(f"/v1/apps/{APP}/promotional-offer", token=token)[0] for gateway in fleet.gateways]
+
+        answers = []
+        # What a gateway has leased and does not use is given back within three seconds.
+        await_(lambda: answers.extend(ask()) or answers.count(200) >= 20, "the whole quota", 20)
+        answers += [status for _ in range(10) for status in ask()]
+    assert set(answers) == {200, 429} and answers.count(200) == 20
+
+
+def test_all_gateways_hand_out_one_token_for_push_notifications(place, server):
+    fleet, token = Fleet(BINARY, place, url(server), count=3), mint()
+    write_key(place / "push.p8")
+    give(fleet, f"""  - name: notifier
+    tokens: [{{sha256: "{digest(token)}"}}]
+    allow: [{{services: [push]}}]
+""", f"""services:
+  - {{name: push, profile: apns, teamId: ABCDE12345, activeKey: P5H2X4HXF3,
+      keys: [{{keyId: P5H2X4HXF3, uri: "file:{place}/push.p8"}}]}}
+""")
+    with fleet:
+        answers = []
+
+        def ask(gateway):
+            status, _, body = gateway.ask("POST", "/v1/services/push/token", {}, {"Authorization": f"Bearer {token}"})
+            assert status == 200, body
+            answers.append(json.loads(body)["token"])
+
+        threads = [threading.Thread(target=ask, args=(gateway,)) for gateway in fleet.gateways * 3]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert len(answers) == 9 and len(set(answers)) == 1
+        # A gateway that starts again gets it from the others.
+        fleet.gateways[0].stop()
+        fleet.gateways[0].start()
+        await_(fleet.gateways[0].is_ready, "the gateway is ready")
+        ask(fleet.gateways[0])
+        assert len(set(answers)) == 1
+    # The database does not have the token itself.
+    stored = server.sql("SELECT string_agg(convert_from(value, 'UTF8'), '') FROM privyseal.shared", "privyseal")
+    assert "sealed" in stored and answers[0] not in stored
+
+
+def test_the_log_of_the_fleet_shows_that_the_log_of_a_gateway_was_shortened(place):
+    # Another server than that of the other tests, because the command reads all logs in a database.
+    with cluster() as server:
+        with Fleet(BINARY, place, url(server), count=2) as fleet:
+            first, second = fleet.gateways
+
+            def last():
+                """The size of the newest checkpoint of the second gateway in the fleet's log."""
+                checkpoints = fleet.log(server).of_kind("checkpoint")
+                return max((entry["size"] for entry in checkpoints if entry["log"] == second.origin), default=0)
+
+            await_(lambda: last() > 2, "a checkpoint in the log of the fleet")
+            columns = "id, size, replace(encode(convert_to(note, 'UTF8'), 'base64'), chr(10), '')"
+            head = server.sql(f"SELECT {columns} FROM privyseal.log WHERE origin = '{second.origin}'", "privyseal")
+            number, size, note = head.strip().split("|")
+            for _ in range(5):
+                assert second.sign()[0] == 200
+            await_(lambda: last() >= int(size) + 5, "a later checkpoint")
+        keys = [argument for gateway in fleet.gateways for argument in ("--key", gateway.public_key)]
+        status, report, errors = first.run("audit", "verify", "--all-logs", *keys)
+        assert status == 0 and b"from the log test/" in report, report + errors
+        # A person with all rights in the database, and without the key of the log, puts an older state back.
+        server.sql(f"""
+            SET session_replication_role = replica;
+            DELETE FROM privyseal.entry WHERE log = {number} AND idx >= {size};
+            DELETE FROM privyseal.checkpoint WHERE log = {number} AND size > {size};
+            UPDATE privyseal.log SET size = {size}, note = convert_from(decode('{note}', 'base64'), 'UTF8')
+            WHERE id = {number};
+        """, "privyseal")
+        status, report, _ = first.run("audit", "verify", "--all-logs", *keys)
+    report = report.decode()
+    assert status == 1 and f"{second.origin}: intact" not in report
+    assert f"{first.origin}: intact" in report and f"{first.fleet_origin}: intact" in report, report

@@ -14,6 +14,7 @@ public struct AuditEvent: Sendable {
     public static let kinds = [
         "signature", "refusal", "refusals", "start", "stop", "reload", "client", "key", "token", "life", "report",
         "verification", "archive", "moved", "continued", "outage", "clock", "idle", "handout",
+        "checkpoint",
     ]
 }
 
@@ -204,6 +205,16 @@ extension AuditEvent {
     /// The log continues in this database, after its entry `moved`.
     public static func continued(from: String, actor: String) -> AuditEvent {
         AuditEvent("continued", ["actor": actor, "from": from])
+    }
+
+    /// In the log of a fleet: a checkpoint of one of its gateways. So the fleet's root covers all logs, and shows a log
+    /// that was shortened.
+    ///
+    /// - Parameters:
+    ///   - log: the origin of the gateway's log.
+    ///   - note: the whole checkpoint, a signed note.
+    public static func checkpoint(log: String, size: Int, note: String) -> AuditEvent {
+        AuditEvent("checkpoint", ["log": log, "note": note, "size": size])
     }
 
     /// The log could not be written for a time. The gateway refused `refused` requests because of that. It dropped

@@ -31,17 +31,20 @@ struct AuditComposition {
     /// - Parameters:
     ///   - isServing: whether checkpoints are published. A command leaves that to the gateway.
     ///   - role: `gateway` if this process decides on key states. A gateway on another machine may not go on then.
+    ///   - fleetLog: gets the checkpoints, too; nil without a fleet.
     ///   - loading: gets the registers.
     ///   - freshness: of the key states of a fleet.
     /// - Throws: `CommandError`.
     func open(
-        isServing: Bool, as role: AuditRole = .command, loading: @escaping AuditLog.RegisterLoading = { _, _ in },
+        isServing: Bool, as role: AuditRole = .command, fleetLog: AuditLog? = nil,
+        loading: @escaping AuditLog.RegisterLoading = { _, _ in },
         freshness: RegisterFreshness? = nil
     ) throws(CommandError) -> AuditLog {
         let signer = try loadOrCreate()
         let location = audit.location(of: signer.name)
         let file = CheckpointFile(audit.checkpoints.file.path)
-        let publisher = isServing ? CheckpointPublisher(destinations(file), cosigner: cosigner(of: signer.name)) : nil
+        let publisher =
+            isServing ? CheckpointPublisher(destinations(file, fleetLog), cosigner: cosigner(of: signer.name)) : nil
         let log = AuditLog(
             signer: signer,
             settings: AuditSettings(
@@ -135,8 +138,11 @@ struct AuditComposition {
 
     // MARK: Checkpoint destinations
 
-    private func destinations(_ file: CheckpointFile) -> [any CheckpointDestination] {
+    private func destinations(
+        _ file: CheckpointFile, _ fleetLog: AuditLog?
+    ) -> [any CheckpointDestination] {
         var destinations: [any CheckpointDestination] = [file]
+        if let fleetLog { destinations.append(FleetCheckpoints(log: fleetLog)) }
         switch audit.checkpoints.output {
         case .none: break
         case .stdout: destinations.append(StandardOutputCheckpoints())

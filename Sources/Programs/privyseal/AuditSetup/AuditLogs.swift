@@ -47,9 +47,9 @@ struct AuditLogs {
         }
         let freshness = RegisterFreshness(limit: settings.staleness)
         keyStates = KeyStateCache(isInFleet: true)
-        log = try composition.open(isServing: true, as: role, freshness: freshness)
         // `KeyLifecycleService` reads the registers.
         registerLog = try fleetComposition.open(isServing: true)
+        log = try composition.open(isServing: true, as: role, fleetLog: registerLog, freshness: freshness)
         fleet = FleetRegister(
             gateway: audit.location.origin ?? "", fleet: settings.origin, staleness: settings.staleness, log: log,
             freshness: freshness, keyStates: keyStates, secret: registerLog.derivedKey(for: Self.purpose))
@@ -59,7 +59,7 @@ struct AuditLogs {
     private static let purpose = "privyseal fleet tokens"
 
     func close() async {
-        if registerLog !== log { await registerLog.close() }
         await log.close()
+        if registerLog !== log { await registerLog.close() }
     }
 }

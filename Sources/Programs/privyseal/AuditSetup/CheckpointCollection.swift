@@ -47,6 +47,29 @@ struct CheckpointCollection {
         }
     }
 
+    /// The checkpoints of gateways that a log has as entries: that of a fleet.
+    init(in reader: any AuditReader) throws(AuditStoreError) {
+        path = "the log \(reader.identity.origin)"
+        isGiven = false
+        var query = AuditQuery()
+        query.terms[.kind] = "checkpoint"
+        query.isLatestFirst = false
+        // Entries that are appended meanwhile do not count.
+        query.indexes = 0..<(try reader.head()?.size ?? 0)
+        let source = query
+        var damaged = 0
+        checkpoints = try ExternalCheckpoints { (visit) throws(AuditStoreError) in
+            var unreadable = 0
+            try reader.search(source) { entry in
+                let note = EntryFields(entry.body)?.text("note").flatMap { try? SignedNote(parsing: $0) }
+                if let note { visit(note) } else { unreadable += 1 }
+                return true
+            }
+            damaged = unreadable
+        }
+        self.damaged = damaged
+    }
+
     private init(_ checkpoints: ExternalCheckpoints, of file: CheckpointCollection) {
         (path, isGiven, damaged) = (file.path, file.isGiven, file.damaged)
         self.checkpoints = checkpoints

@@ -1,9 +1,11 @@
 import AsyncHTTPClient
+import AuditKit
 import AuditLog
 import Foundation
 import NIOCore
 import NIOHTTP1
 import NIOPosix
+import TransparencyLog
 
 /// Writes checkpoints to standard output, each followed by an empty line.
 struct StandardOutputCheckpoints: CheckpointDestination {
@@ -57,6 +59,17 @@ struct SyslogCheckpoints: CheckpointDestination {
             try Self.requireListener()
             line.withCString { text in withVaList([text]) { vsyslog(LOG_NOTICE, "%s", $0) } }
         }
+    }
+}
+
+/// The log of the fleet. Its checkpoints cover those of all gateways.
+struct FleetCheckpoints: CheckpointDestination {
+    var name: String { "fleet" }
+    let log: AuditLog
+
+    func send(_ note: String) async throws {
+        let checkpoint = try Checkpoint(parsing: try SignedNote(parsing: note).text)
+        try await log.record(.checkpoint(log: checkpoint.origin, size: checkpoint.size, note: note))
     }
 }
 

@@ -90,7 +90,7 @@ struct GatewayService {
         gateway.current.issuers.prepare()
         // They stop from last to first: the drain, the listeners, then the keys, and at the end the audit log.
         let inner: [(any Service)?] = [
-            logs?.log, fleetLog, gateway, monitor, clock, keys, tracing,
+            fleetLog, logs?.log, gateway, monitor, clock, keys, tracing,
             TLSWatcher(listeners.identities, registry: registry),
             reloader, manager, tokenWatch,
         ]

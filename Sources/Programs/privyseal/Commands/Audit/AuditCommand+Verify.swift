@@ -23,7 +23,8 @@ extension AuditCommand {
                 If a cosigner's key is given too, the newest checkpoint must also have the cosigner's signature.
 
                 With --all-logs, every log in the database is verified. Give the keys of all logs, each by --key; a \
-                checkpoint file may hold the checkpoints of several logs.
+                checkpoint file may hold the checkpoints of several logs. The log of a fleet has checkpoints of its \
+                gateways; each log is compared with its own among them.
 
                 An older copy of the whole log is consistent in itself. Only a checkpoint from another place \
                 distinguishes it from the newer one.
@@ -55,11 +56,15 @@ extension AuditCommand {
                 return
             }
             let sources = try log.openAll()
+            let ofFleets = try sources.map { try CheckpointCollection(in: $0.reader) }.filter {
+                $0.checkpoints.count > 0
+            }
             let results = try sources.map { source in
                 let origin = source.reader.identity.origin
+                let collections = try checkpoints.collections(for: source) + ofFleets
                 return try verify(
                     source, with: try keys.verifiers(for: source, of: origin),
-                    try checkpoints.collections(for: source).map { try $0.only(of: origin) })
+                    collections.map { try $0.only(of: origin) }.filter { $0.checkpoints.count > 0 || $0.isGiven })
             }
             let missing = try missingLogs(among: sources)
             let document: JSONMembers = ["logs": results.map(\.document), "missing": missing]

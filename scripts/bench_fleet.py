@@ -4,6 +4,7 @@ import contextlib
 import os
 import pathlib
 import socket
+import statistics
 import sys
 import threading
 import time
@@ -23,7 +24,7 @@ class Fleet:
 
     def measure(self):
         with cluster() as server:
-            return self.stores(server) + self.gateways(server)
+            return self.stores(server) + self.gateways(server) + self.activations(server)
 
     def gateway(self, name, database):
         """The URL of a running gateway; `database` is a setting of its audit log."""
@@ -71,6 +72,26 @@ class Fleet:
                     two.append(both)
         name = f"two gateways against one, 1 ms more for each commit, {FEW} connections to each"
         return [self.tools.race(name, two, one, 1.80)]
+
+    def activations(self, server):
+        """From the order to the effect on all gateways, without load."""
+        # They need libraries that the other parts do not need.
+        import fleet
+        from running import KEY_IDS
+
+        self.tools.say("Activations of a key on four gateways …")
+        seconds = []
+        place = self.bench.place / "activations"
+        place.mkdir()
+        with fleet.Fleet(self.bench.privyseal, place, url(server)) as gateways:
+            for number in range(2 * self.bench.rounds):
+                old, new = KEY_IDS[number % 2], KEY_IDS[(number + 1) % 2]
+                begun = time.monotonic()
+                gateways.gateways[number % 4].activate(new, old, watch=0)
+                seconds.append(time.monotonic() - begun)
+        took = statistics.median(seconds)
+        name = "activation over four gateways, from the order to the effect: 2 s"
+        return [self.tools.figure(name, took * 1000, "ms", 2000, 2 / took, 1)]
 
     def together(self, bases):
         rates = []

@@ -38,6 +38,7 @@ from running import (  # noqa: E402
 )
 from service import Service, mint, write_key  # noqa: E402
 from soak_fleet import fleet  # noqa: E402
+from soak_rotations import rotations as fleet_rotations  # noqa: E402
 
 
 def say(text):
@@ -382,6 +383,14 @@ def postgresql(binary, is_quick, table):
             say(fault)
 
 
+def rotations(binary, is_quick, table):
+    """A fleet changes its active key: no signature has the wrong key."""
+    say("Rotations over a fleet …")
+    with place() as directory:
+        for fault in fleet_rotations(binary, is_quick, table, directory, random.SystemRandom().randrange(1_000_000))[:20]:
+            say(fault)
+
+
 def signer_processes(service, processes):
     """The signers of the gateway that can sign; None unless all can."""
     _, _, body = service.ask("GET", "/v1/signers", listener="admin")
@@ -400,6 +409,7 @@ RUNS = {
     "audit": audit,
     "signers": signers,
     "postgresql": postgresql,
+    "rotations": rotations,
 }
 
 

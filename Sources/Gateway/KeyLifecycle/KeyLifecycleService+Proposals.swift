@@ -52,6 +52,7 @@ extension KeyLifecycleService {
     ) async throws(KeyLifecycleRefusal) -> KeyLifecycleAnswer {
         try requireLoaded()
         let order = KeyChangeOrder(try approved(id, digest, by: actor))
+        await waitForEffects(inAccountOf: order.keyID)
         let answer = try await proven(order) { proof throws(KeyLifecycleRefusal) in
             let proposal = try approved(id, digest, by: actor)
             if [.import, .generate, .destroy].contains(proposal.action) {

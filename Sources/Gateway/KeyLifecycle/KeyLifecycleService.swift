@@ -309,7 +309,10 @@ public final class KeyLifecycleService: Service {
         following.cancel()
         for monitor in activationMonitors.withLock({ $0.values }) { monitor.cancel() }
         await recordLastStops()
-        await fleet?.leave()
+        guard let fleet else { return }
+        let snapshot = gateway.current
+        await snapshot.dispatcher.giveBackRequests(of: snapshot.clients.clients, isLast: true)
+        await fleet.leave()
     }
 
     private var untilNext: Duration {

@@ -32,7 +32,6 @@ extension KeyLifecycleService {
         }
     }
 
-    /// Reads the register if it has grown, and tells the others how much this gateway has read.
     /// Gives back the requests of clients that this gateway leased and did not use.
     func giveBackRequests() async {
         while !Task.isCancelled {
@@ -42,6 +41,7 @@ extension KeyLifecycleService {
         }
     }
 
+    /// Reads the register if it has grown, and tells the others how much this gateway has read.
     private func read(_ fleet: FleetRegister) async throws {
         let begun = ContinuousClock.now
         let known = audit.content.entryCount

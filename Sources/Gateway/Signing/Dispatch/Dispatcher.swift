@@ -55,16 +55,24 @@ public struct Dispatcher: Sendable {
     // MARK: Authorization
 
     /// In a fleet, leases requests of the client's rate and quota. Call it before `admit`.
-    public func lease(_ count: Int = 1, for client: Client) async {
+    ///
+    /// - Throws: `.unrecorded` if the shared limits cannot be read.
+    public func lease(_ count: Int = 1, for client: Client) async throws(GatewayError) {
         guard let shared, !client.limits.isUnlimited else { return }
-        await client.usage.lease(max(0, count), within: client.limits, from: shared, now: now)
+        // While the database does not answer, no request waits for it here.
+        if let audit, case .unwritable(let error) = audit.state { throw .unrecorded(error) }
+        guard await client.usage.lease(max(0, count), within: client.limits, from: shared, now: now) else {
+            throw .unrecorded(.unavailable("The limits of the client, which the fleet shares, cannot be read."))
+        }
     }
 
     /// Gives leased requests back that were not used. Call it every second.
-    public func giveBackRequests(of clients: [Client]) async {
+    ///
+    /// - Parameter isLast: whether this gateway admits no more requests.
+    public func giveBackRequests(of clients: [Client], isLast: Bool = false) async {
         guard let shared else { return }
         for client in clients where !client.limits.isUnlimited {
-            await client.usage.giveBack(within: client.limits, at: now(), to: shared)
+            await client.usage.giveBack(everything: isLast, within: client.limits, to: shared, now: now)
         }
     }
 
@@ -93,7 +101,7 @@ public struct Dispatcher: Sendable {
     /// - Returns: whether the limits allowed it.
     public func charge(_ client: Client) async -> Bool {
         if client.limits.isUnlimited { return true }
-        await lease(for: client)
+        do throws(GatewayError) { try await lease(for: client) } catch { return false }
         return (try? client.usage.take(1, within: client.limits, at: now())) != nil
     }
 

@@ -21,10 +21,11 @@ struct RequestLease {
     fileprivate static let validity: Int64 = 2_000_000_000
     /// The least time until the next lease while the limits are exhausted, in nanoseconds.
     fileprivate static let pause: Int64 = 20_000_000
+    fileprivate static let mostDemand = 1 << 30
 
     /// - Returns: the requests that may no longer be used.
-    fileprivate mutating func takeExpired(at moment: RateLimitTime) -> Int {
-        guard end < moment.monotonic else { return 0 }
+    fileprivate mutating func takeExpired(at moment: RateLimitTime, everything: Bool = false) -> Int {
+        guard everything || end < moment.monotonic else { return 0 }
         defer { granted = 0 }
         return granted
     }
@@ -40,14 +41,15 @@ extension ClientUsage {
             lease.granted += back
             let narrow = [standing.rate, standing.quota].compactMap(\.self).min { $0.remaining < $1.remaining }
             guard lease.granted >= count else {
-                let status = narrow ?? RateLimitStatus(limit: 0, remaining: 0, resetsAfter: 1)
-                let refusal = lease.refusal
+                let known = lease.refusal
+                let kind = known?.kind ?? (standing.rate == nil ? .quota : .rate)
+                let status = (kind == .quota ? standing.quota : standing.rate) ?? narrow
+                let limit = status?.limit ?? 0
                 throw RateLimitRefusal(
-                    kind: refusal?.kind ?? (standing.rate == nil ? .quota : .rate),
+                    kind: kind,
                     status: RateLimitStatus(
-                        limit: status.limit, remaining: min(lease.granted, status.limit),
-                        resetsAfter: status.resetsAfter),
-                    retryAfter: refusal?.count == count ? refusal?.retryAfter : 1, count: count, client: limits.client)
+                        limit: limit, remaining: min(lease.granted, limit), resetsAfter: status?.resetsAfter ?? 1),
+                    retryAfter: count > limit ? nil : known?.retryAfter ?? 1, count: count, client: limits.client)
             }
             lease.granted -= count
             return narrow.map {
@@ -59,15 +61,17 @@ extension ClientUsage {
     }
 
     /// Leases requests if this gateway has too few for `count`. The amount follows the demand of the last moment.
+    ///
+    /// - Returns: false if the shared limits could not be read.
     func lease(
         _ count: Int, within limits: ClientLimits, from shared: any SharedValues, now: @Sendable () -> RateLimitTime
-    ) async {
-        lease.withLock { $0.demand += count }
-        guard !hasLeased(count, at: now()) else { return }
+    ) async -> Bool {
+        lease.withLock { $0.demand = min($0.demand + count, RequestLease.mostDemand) }
+        guard !hasLeased(count, at: now()) else { return true }
         // Requests that come at the same time wait for one lease.
-        await turn.pass {
+        return await turn.pass {
             let moment = now()
-            guard !hasLeased(count, at: moment) else { return }
+            guard !hasLeased(count, at: moment) else { return true }
             let order = lease.withLock { lease -> (wanted: Int, unused: Int)? in
                 let elapsed = lease.asked == .min ? Int64.max : moment.monotonic - lease.asked
                 guard !lease.isExhausted || elapsed >= RequestLease.pause else { return nil }
@@ -81,8 +85,8 @@ extension ClientUsage {
                 (lease.asked, lease.demand) = (moment.monotonic, 0)
                 return (max(count, min(wanted, most)), lease.takeExpired(at: moment))
             }
-            guard let order else { return }
-            await ask(for: order.wanted, least: count, unused: order.unused, within: limits, from: shared)
+            guard let order else { return true }
+            return await ask(for: order.wanted, least: count, unused: order.unused, within: limits, from: shared, now: now)
         }
     }
 
@@ -90,25 +94,32 @@ extension ClientUsage {
         lease.withLock { $0.end >= moment.monotonic && $0.granted >= count }
     }
 
-    /// Gives back what is no longer valid.
-    func giveBack(within limits: ClientLimits, at moment: RateLimitTime, to shared: any SharedValues) async {
+    /// Gives back what is no longer valid, or everything.
+    func giveBack(
+        everything: Bool, within limits: ClientLimits, to shared: any SharedValues,
+        now: @Sendable () -> RateLimitTime
+    ) async {
         await turn.pass {
-            let unused = lease.withLock { $0.takeExpired(at: moment) }
+            let moment = now()
+            let unused = lease.withLock { $0.takeExpired(at: moment, everything: everything) }
             guard unused > 0 else { return }
-            await ask(for: 0, least: 0, unused: unused, within: limits, from: shared)
+            _ = await ask(for: 0, least: 0, unused: unused, within: limits, from: shared, now: now)
         }
     }
 
     private func ask(
-        for wanted: Int, least: Int, unused: Int, within limits: ClientLimits, from shared: any SharedValues
-    ) async {
+        for wanted: Int, least: Int, unused: Int, within limits: ClientLimits, from shared: any SharedValues,
+        now: @Sendable () -> RateLimitTime
+    ) async -> Bool {
         let answer = Mutex<(granted: Int, standing: (RateLimitStatus?, RateLimitStatus?), refusal: RateLimitRefusal?)?>(
             nil)
         let isDone = await shared.update("usage/\(limits.client)") { bytes, time in
             var state = ClientUsageState(bytes)
             let moment = RateLimitTime(fleet: time)
+            // The quota of another day is not given back.
+            let isSameDay = state.day == moment.day.number
             state.advance(within: limits, to: moment)
-            state.take(-unused, within: limits)
+            if isSameDay { state.take(-unused, within: limits) }
             let standing = state.standing(within: limits, moment)
             let left = [standing.rate, standing.quota].compactMap { $0?.remaining }.min() ?? 0
             var refusal: RateLimitRefusal?
@@ -118,16 +129,17 @@ extension ClientUsage {
             answer.withLock { $0 = (granted, state.standing(within: limits, moment), refusal) }
             return JSONText.encode(state)
         }
-        let end = RateLimitTime.now().monotonic + RequestLease.validity
-        lease.withLock { lease in
+        let end = now().monotonic + RequestLease.validity
+        return lease.withLock { lease in
             guard isDone, let answer = answer.withLock({ $0 }) else {
                 lease.granted += unused
-                return
+                return false
             }
             lease.granted += answer.granted
             if answer.granted > 0 { lease.end = end }
             lease.isExhausted = answer.granted < wanted
             (lease.standing, lease.refusal) = (answer.standing, answer.refusal)
+            return true
         }
     }
 }

@@ -24,7 +24,7 @@ struct SharedToken: Sendable {
     }
 
     /// In seconds: a signature takes less.
-    private static let claimLimit: Int64 = 10
+    private static let claimLimit: Int64 = 5
     private static let pause = Duration.milliseconds(50)
 
     private let values: any SharedValues

@@ -42,7 +42,7 @@ struct AuditComposition {
     ) throws(CommandError) -> AuditLog {
         let signer = try loadOrCreate()
         let location = audit.location(of: signer.name)
-        let file = CheckpointFile(audit.checkpoints.file.path)
+        let file = CheckpointFile(audit.checkpoints.file.path, name: isShared ? "fleetFile" : "file")
         let publisher =
             isServing ? CheckpointPublisher(destinations(file, fleetLog), cosigner: cosigner(of: signer.name)) : nil
         let log = AuditLog(

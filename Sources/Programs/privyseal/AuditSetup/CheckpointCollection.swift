@@ -7,6 +7,8 @@ struct CheckpointCollection {
     let path: String
     /// Whether a command line option names the file; otherwise it is the gateway's own checkpoint file.
     let isGiven: Bool
+    /// Whether the checkpoints are entries of another log in the same database.
+    var isInDatabase = false
     let checkpoints: ExternalCheckpoints
     /// Parts of the file that are not checkpoints, for example because a writer was stopped or the file was changed.
     let damaged: Int
@@ -50,7 +52,7 @@ struct CheckpointCollection {
     /// The checkpoints of gateways that a log has as entries: that of a fleet.
     init(in reader: any AuditReader) throws(AuditStoreError) {
         path = "the log \(reader.identity.origin)"
-        isGiven = false
+        (isGiven, isInDatabase) = (false, true)
         var query = AuditQuery()
         query.terms[.kind] = "checkpoint"
         query.isLatestFirst = false
@@ -71,7 +73,7 @@ struct CheckpointCollection {
     }
 
     private init(_ checkpoints: ExternalCheckpoints, of file: CheckpointCollection) {
-        (path, isGiven, damaged) = (file.path, file.isGiven, file.damaged)
+        (path, isGiven, isInDatabase, damaged) = (file.path, file.isGiven, file.isInDatabase, file.damaged)
         self.checkpoints = checkpoints
     }
 

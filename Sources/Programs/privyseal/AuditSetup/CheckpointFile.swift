@@ -7,11 +7,12 @@ import TransparencyLog
 
 /// Appends checkpoints to a file. A starting gateway compares its log with them, to refuse a truncated or older log.
 struct CheckpointFile: CheckpointDestination {
-    var name: String { "file" }
+    let name: String
     private let path: String
 
-    init(_ path: String) {
-        self.path = path
+    /// - Parameter name: of the destination.
+    init(_ path: String, name: String = "file") {
+        (self.path, self.name) = (path, name)
     }
 
     func send(_ note: String) async throws {

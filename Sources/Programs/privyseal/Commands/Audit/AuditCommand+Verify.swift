@@ -66,7 +66,7 @@ extension AuditCommand {
                     source, with: try keys.verifiers(for: source, of: origin),
                     collections.map { try $0.only(of: origin) }.filter { $0.checkpoints.count > 0 || $0.isGiven })
             }
-            let missing = try missingLogs(among: sources)
+            let missing = try missingLogs(among: sources, ofFleets)
             let document: JSONMembers = ["logs": results.map(\.document), "missing": missing]
             let lines = missing.map { "\(PlainText.of($0)): missing: there is no such log in the database" }
             try output.write(document, text: (results.map(\.text) + lines).joined(separator: "\n\n"))
@@ -74,12 +74,14 @@ extension AuditCommand {
         }
 
         /// The logs of the given keys and checkpoints that the database lacks.
-        private func missingLogs(among sources: [AuditSource]) throws -> [String] {
+        private func missingLogs(
+            among sources: [AuditSource], _ ofFleets: [CheckpointCollection]
+        ) throws -> [String] {
             guard let source = sources.first else { return [] }
             let found = Set(sources.map(\.reader.identity.origin))
             let known =
                 try keys.verifiers(for: source).map(\.name)
-                + checkpoints.collections(for: source).flatMap { $0.checkpoints.origins }
+                + (checkpoints.collections(for: source) + ofFleets).flatMap { $0.checkpoints.origins }
             // A cosigner's key has the name of its log, and a suffix.
             return Set(known).subtracting(found).subtracting(found.map { AuditComposition.cosigner(of: $0) }).sorted()
         }
@@ -146,6 +148,10 @@ struct VerificationResult {
         if report.externalChecked == 0 {
             return "No checkpoint from another place was compared: without one, an older copy of the whole log cannot "
                 + "be distinguished from a newer one."
+        }
+        if collections.allSatisfy(\.isInDatabase) {
+            return "The only compared checkpoints are in the same database, so an older copy of all logs cannot be "
+                + "distinguished from newer ones. Give checkpoints from another place with --checkpoints."
         }
         guard collections.allSatisfy({ !$0.isGiven && (database.map($0.isBeside) ?? false) }) else { return nil }
         return "The only compared checkpoints are stored next to the log, so an attacker can change both together. "

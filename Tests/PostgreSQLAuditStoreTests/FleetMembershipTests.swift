@@ -106,7 +106,9 @@ struct FleetMembershipTests {
 
     @Test("A command is no member of a fleet")
     func commands() throws {
-        let store = try database.open(as: .command)
+        var location = database.location
+        location.origin = Self.fleet
+        let store = try PostgreSQLAuditStore.open(at: location, as: .command, timeout: .milliseconds(200))
         expect(.unfit) { () throws(AuditStoreError) in _ = try store.membership(in: Self.fleet) }
     }
 }

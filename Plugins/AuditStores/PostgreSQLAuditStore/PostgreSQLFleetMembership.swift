@@ -116,7 +116,8 @@ final class PostgreSQLFleetMembership: FleetMembership {
     ) throws(AuditStoreError) {
         try sharing.use { (state) throws(AuditStoreError) in
             let isNew = state.database?.connection.isUsable != true
-            let database = try connect(&state)
+            // Requests wait for it.
+            let database = try connect(&state, timeout: .milliseconds(500), answerLimit: .seconds(1))
             if isNew {
                 // The others see it at once; only a crash of the server may lose it.
                 try execute("SET synchronous_commit = off", in: database)
@@ -181,11 +182,13 @@ final class PostgreSQLFleetMembership: FleetMembership {
     }
 
     /// Connects again after an error of the connection. A server that answers no more must not hold the gateway up.
-    private func connect(_ state: inout State) throws(AuditStoreError) -> LogDatabase {
+    private func connect(
+        _ state: inout State, timeout: Duration = .seconds(2), answerLimit: Duration = answerLimit
+    ) throws(AuditStoreError) -> LogDatabase {
         guard !state.isClosed else { throw .closed }
         if let database = state.database, database.connection.isUsable { return database }
-        let database = try LogDatabase(location, for: .readWrite(timeout: .seconds(2)))
-        database.connection.timeout = Self.answerLimit
+        let database = try LogDatabase(location, for: .readWrite(timeout: timeout))
+        database.connection.timeout = answerLimit
         try location.mappingErrors { () throws(PostgreSQLError) in
             try ServerDurability.require(in: database.connection)
         }

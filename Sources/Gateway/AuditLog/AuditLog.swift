@@ -97,11 +97,13 @@ public final class AuditLog: Service {
 
     /// Writes the entries and their registers in one transaction. All entries have the same time.
     ///
-    /// - Parameter basis: the registers from which the new values were computed, by name.
-    /// - Throws: `.superseded` if the log has other registers by now.
+    /// - Parameters:
+    ///   - basis: the registers from which the new values were computed, by name.
+    ///   - latest: when the transaction must have begun.
+    /// - Throws: `.superseded` if the log has other registers by now, or if it is too late.
     package func register(
         _ records: [(record: KeyLifecycleEntry, name: String, value: [UInt8])], at time: Timestamp,
-        basis: [String: [UInt8]]
+        basis: [String: [UInt8]], latest: ContinuousClock.Instant? = nil
     ) async throws(AuditError) {
         let entries = records.map {
             AuditEntry(.life($0.record, register: (name: $0.name, value: $0.value)), at: time)
@@ -110,7 +112,7 @@ public final class AuditLog: Service {
             AuditQueue.Registration(position: $0.offset, name: $0.element.name, value: $0.element.value)
         }
         _ = try await queue.enter(
-            AuditQueue.Group(entries: entries, registrations: registrations, basis: basis))
+            AuditQueue.Group(entries: entries, registrations: registrations, basis: basis, latest: latest))
     }
 
     /// Reads what other gateways have appended to a log that several of them write.

@@ -34,6 +34,8 @@ final class AuditQueue: Sendable {
         /// The registers from which the new values were computed, by name. If they are others by now, the transaction
         /// writes nothing.
         var basis: [String: [UInt8]]?
+        /// When the transaction must have begun. If it begins later, it writes nothing.
+        var latest: ContinuousClock.Instant?
         /// Whether the log must contain an entry that is newer than the last checkpoint.
         var needsNewEntry = false
         /// Whether to run the transaction even without entries, to test the store.
@@ -47,6 +49,7 @@ final class AuditQueue: Sendable {
             }
             entries += call.entries
             basis = basis ?? call.basis
+            latest = latest ?? call.latest
             isProbe = isProbe || call.isProbe
             checkpoints += call.checkpoints
             needsNewEntry = needsNewEntry || call.needsNewEntry

@@ -58,6 +58,7 @@ struct LogAppender {
                 seal = RegistersLine.line(over: registers.values)
             }
             if let basis = group.basis, basis != registers.mapValues(\.value) { return nil }
+            if let latest = group.latest, latest < .now { return nil }
             let begin = tree.size + group.notes.count
             var entries = group.notes + group.entries
             if group.needsNewEntry, entries.isEmpty, isQuiet {

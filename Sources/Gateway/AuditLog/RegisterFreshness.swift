@@ -29,6 +29,9 @@ public final class RegisterFreshness: Sendable {
     /// Call it before this gateway answers a change.
     package func beginChange() { state.withLock { $0.isChanging = true } }
 
+    /// Call it when this gateway leaves the fleet.
+    package func revoke() { state.withLock { $0 = State(complaint: "This gateway has left the fleet.") } }
+
     /// - Parameter sentence: why the key states could not be read.
     package func note(failure sentence: String) { state.withLock { $0.complaint = sentence } }
 

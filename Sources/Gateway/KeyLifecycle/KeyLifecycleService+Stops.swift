@@ -7,7 +7,9 @@ extension KeyLifecycleService {
     /// then retries the write, and an administrator may repeat the order.
     func stop(_ order: KeyChangeOrder, by actor: String) async throws(KeyLifecycleRefusal) -> KeyLifecycleAnswer {
         try requireKnown(order.keyID)
-        let stop = KeyStop(order: order, actor: actor, ordered: now)
+        let stop = KeyStop(
+            order: order, actor: actor, ordered: now,
+            precedesEffect: stateCache.records[order.keyID].map(hasPendingEffect) ?? false)
         let isRepeated = stateCache.unrecordedStops.contains(where: stop.isSame)
         stateCache.begin(stop)
         do throws(KeyLifecycleRefusal) {
@@ -57,8 +59,11 @@ extension KeyLifecycleService {
         for stop in stops {
             guard let record = latest[stop.order.keyID], !stop.isRecorded(in: record) else { continue }
             let stopped = self.stopped(record, by: stop, at: time)
-            latest[record.keyID] = stopped
             changed.append(stopped)
+            if stop.precedesEffect {
+                restore(insteadOf: &changed, ChangeContext(actor: stop.actor, reason: stop.order.reason))
+            }
+            for record in changed { latest[record.keyID] = record }
         }
         if !changed.isEmpty { _ = try await record(changed) }
         stateCache.end(stops)
@@ -94,9 +99,11 @@ final class KeyStop: Sendable {
     let order: KeyChangeOrder
     let actor: String
     let ordered: Timestamp
+    /// Whether the activation of the key had not taken effect when the order came.
+    let precedesEffect: Bool
 
-    init(order: KeyChangeOrder, actor: String, ordered: Timestamp) {
-        (self.order, self.actor, self.ordered) = (order, actor, ordered)
+    init(order: KeyChangeOrder, actor: String, ordered: Timestamp, precedesEffect: Bool = false) {
+        (self.order, self.actor, self.ordered, self.precedesEffect) = (order, actor, ordered, precedesEffect)
     }
 
     /// `suspended` or `compromised`.

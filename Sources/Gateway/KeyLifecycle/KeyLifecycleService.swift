@@ -129,15 +129,17 @@ public final class KeyLifecycleService: Service {
         let step = try rules.transition(order)
         try requireNoPendingEffect(for: order, step.record.issuerID)
         if order.action == .activate { return try await activate(order, step, context) }
-        if step.record.state == .active {
+        // The key that it was to replace still signs.
+        let isPending = hasPendingEffect(step.record)
+        if step.record.state == .active, !isPending {
             // Wait for the entries of requests in progress, so that none in the log is later than the stop. Only the
             // active key has requests that name no key.
             _ = await stateCache.account(step.record.issuerID).drained(timeout: Self.stopTimeout)
         }
         if step.state == .active { try require(context.proof, of: order.keyID) }
-        let changed = change(step.record, to: step.state, order.action, context)
-        return .done(
-            try await record([changed] + restored(insteadOf: changed, context), fulfilling: context.fulfils))
+        var changed = [change(step.record, to: step.state, order.action, context)]
+        if isPending { restore(insteadOf: &changed, context) }
+        return .done(try await record(changed, fulfilling: context.fulfils))
     }
 
     private static let stopTimeout = Duration.seconds(1)
@@ -309,10 +311,7 @@ public final class KeyLifecycleService: Service {
         following.cancel()
         for monitor in activationMonitors.withLock({ $0.values }) { monitor.cancel() }
         await recordLastStops()
-        guard let fleet else { return }
-        let snapshot = gateway.current
-        await snapshot.dispatcher.giveBackRequests(of: snapshot.clients.clients, isLast: true)
-        await fleet.leave()
+        if let fleet { await leave(fleet) }
     }
 
     private var untilNext: Duration {

@@ -192,7 +192,7 @@ public final class KeyStateCache: KeyStates {
                 case RegisterName.jobs: jobs = try root.decode()
                 case RegisterName.activations: activations = try root.decode()
                 case RegisterName.fenced: fenced = try root.decode()
-                case RegisterName.joined: _ = try root.decode([String].self)
+                case RegisterName.joined: _ = try root.decode([String: String].self)
                 default:
                     var record = try root.decode(KeyLifecycleRecord.self)
                     record.takeCompromiseFromHistory()
@@ -337,7 +337,7 @@ enum RegisterName {
     static let jobs = "ceremonies"
     static let activations = "activations"
     static let fenced = "fenced"
-    /// The gateways that had a register of their own before they joined the fleet.
+    /// The gateways that had registers of their own before they joined the fleet, with the digests of these registers.
     static let joined = "joined"
 
     /// One register for each open proposal. A free register holds `null`.

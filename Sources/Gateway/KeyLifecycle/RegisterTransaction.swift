@@ -15,6 +15,9 @@ struct RegisterTransaction {
     /// All open jobs after the transaction; nil if it changes none.
     private(set) var jobs: [ProvisioningJob]?
 
+    /// When the transaction must have begun; nil for no limit.
+    var latest: ContinuousClock.Instant?
+
     /// The new values by name.
     var values: [String: [UInt8]] {
         Dictionary(registrations.map { ($0.name, $0.value) }) { _, last in last }
@@ -90,7 +93,7 @@ extension KeyLifecycleService {
         stateCache.noteDeadlines(transaction.records, transaction.proposals ?? [], at: audit.clock.stepped)
         let basis = turnValues.withLock { $0 }
         do throws(AuditError) {
-            try await audit.register(transaction.registrations, at: time ?? now, basis: basis)
+            try await audit.register(transaction.registrations, at: time ?? now, basis: basis, latest: transaction.latest)
         } catch {
             // The commit may have succeeded although it reported an error.
             needsReload.withLock { $0 = true }

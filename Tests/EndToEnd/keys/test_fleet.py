@@ -171,6 +171,63 @@ def test_a_suspension_of_the_new_key_gives_an_open_activation_up(fleet):
     assert [gateway.states()[NEW] for gateway in fleet.gateways] == ["suspended"] * 3
 
 
+def test_a_stop_of_the_new_key_before_its_activation_takes_effect_leaves_the_old_key_active(fleet):
+    first, second, _ = fleet.gateways
+    load = SigningLoad(fleet.gateways)
+    order = threading.Thread(target=suppress, args=(activate, first, NEW, OLD))
+    order.start()
+    # The decision is recorded, and takes effect about a second later.
+    await_(lambda: second.states()[NEW] == "active", "the decision")
+    assert second.signer() == OLD
+    status, answer = second.change("suspend", NEW)
+    assert status == 200, answer
+    order.join()
+    for gateway in fleet.gateways:
+        assert gateway.signer() == OLD
+        assert (gateway.states()[OLD], gateway.states()[NEW]) == ("active", "suspended")
+    load.stop()
+    assert {key for _, _, _, key, _ in load.answers} == {OLD} and not load.refusals
+    # The key was never active, so it returns to the state before.
+    assert first.change("resume", NEW)[0] == 200
+    assert second.states()[NEW] == "retiring"
+
+
+def test_a_key_that_only_the_register_of_a_joining_gateway_has_keeps_its_state(place, server):
+    fleet = Fleet(BINARY, place, url(server), count=2)
+    first, second = fleet.gateways
+    second.is_alone = True
+    second.configure()
+    with second:
+        await_(second.is_ready, "the gateway is ready")
+        assert second.change("compromise", THIRD)[0] == 200
+    second.is_alone = False
+    second.configure()
+    first.configure(keys=(OLD, NEW))
+    with fleet:
+        for gateway in fleet.gateways:
+            await_(lambda gateway=gateway: gateway.states().get(THIRD) == "compromised", f"{gateway.origin} knows the key")
+
+
+def test_a_gateway_does_not_join_if_the_fleet_would_sign_with_a_key_that_it_had_stopped(place, server):
+    fleet = Fleet(BINARY, place, url(server), count=2)
+    first, second = fleet.gateways
+    second.is_alone = True
+    second.configure()
+    with second:
+        await_(second.is_ready, "the gateway is ready")
+        assert second.change("compromise", THIRD)[0] == 200
+    second.is_alone = False
+    second.configure()
+    with first:
+        await_(first.is_ready, "the first gateway is ready")
+        await_(lambda: fleet.log(server).of_kind("life"), "the register of the fleet")
+        with second:
+            await_(lambda: b"Stop it on another gateway" in second.log.read_bytes(), "the reason")
+            assert not second.is_ready()
+            assert first.change("compromise", THIRD)[0] == 200
+            await_(second.is_ready, "it joins")
+
+
 def test_a_gateway_without_a_network_stops_signing_before_the_others_take_it_for_silent(place, server):
     with Proxy(server.port) as network, Fleet(BINARY, place, url(server), count=2) as fleet:
         cut = FleetGateway(BINARY, place, 3, fleet.keys, url(network))

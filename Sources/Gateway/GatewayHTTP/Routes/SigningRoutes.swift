@@ -204,8 +204,8 @@ extension RequestScope {
         _ client: Client, count: Int = 1, taken: Int = 0, for route: ResolvedRequest,
         in snapshot: ConfigurationSnapshot
     ) async throws(GatewayError) {
-        try await snapshot.dispatcher.lease(count - taken, for: client)
-        let standing = try snapshot.dispatcher.admit(client, count: count, taken: taken, feature: route.featureID)
+        let standing = try await snapshot.dispatcher.admitShared(
+            client, count: count, taken: taken, feature: route.featureID)
         note {
             $0.isAdmitted = true
             if let standing { $0.limit = standing }

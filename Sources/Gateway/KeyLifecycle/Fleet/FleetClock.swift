@@ -12,6 +12,7 @@ final class FleetClock: Sendable {
         /// When changes apply to requests of this gateway, by the monotonic clock, in milliseconds. It is fixed when the
         /// gateway sees the change, so that a later reading of the database's clock does not undo a change.
         var due: [Timestamp: Int64] = [:]
+        var hasServed = false
     }
 
     /// From a decision to its effect, in milliseconds: every gateway reads the decision in this time, or stops signing.
@@ -20,8 +21,10 @@ final class FleetClock: Sendable {
     static let drainTimeout = Duration.seconds(1)
     /// A reading that took longer says too little about the time.
     private static let longestReading = Duration.milliseconds(200)
-    /// A change that this gateway sees so long after its effect is not in progress any more, in milliseconds.
+    /// A change that a starting gateway sees so long after its effect is not in progress any more, in milliseconds.
     private static let settled: Int64 = 5000
+    /// The same for a gateway that has signed since: it may have signed with the state before.
+    private static let forgotten: Int64 = 3_600_000
 
     private let start = ContinuousClock.now
     private let state = Mutex(State())
@@ -50,7 +53,7 @@ final class FleetClock: Sendable {
         return state.withLock { state in
             // Before the first answer, the change is in effect: its gateways decided it before this one started.
             guard let offset = state.offset else { return .zero }
-            let due = state.due[effect] ?? steady + Self.wait(effect, offset + steady)
+            let due = state.due[effect] ?? steady + Self.wait(effect, offset + steady, hasServed: state.hasServed)
             if state.due.count >= 4096 { state.due = [:] }
             state.due[effect] = due
             return .milliseconds(max(0, due - steady))
@@ -58,11 +61,15 @@ final class FleetClock: Sendable {
     }
 
     /// - Returns: milliseconds.
-    private static func wait(_ effect: Timestamp, _ now: Int64) -> Int64 {
+    private static func wait(_ effect: Timestamp, _ now: Int64, hasServed: Bool) -> Int64 {
         let (rest, isTooLong) = effect.milliseconds.subtractingReportingOverflow(now)
         guard !isTooLong else { return effect.milliseconds < now ? 0 : effectMilliseconds }
-        return rest < -settled ? 0 : min(effectMilliseconds, max(changeMilliseconds, rest))
+        let isOld = rest < (hasServed ? -forgotten : -settled)
+        return isOld ? 0 : min(effectMilliseconds, max(changeMilliseconds, rest))
     }
+
+    /// Call it when this gateway may sign with the states that it has read.
+    func noteServing() { state.withLock { $0.hasServed = true } }
 
     /// The limit of `RegisterFreshness` during a change.
     static let changeMilliseconds: Int64 = 500

@@ -138,6 +138,7 @@ public final class FleetRegister: Sendable {
     ///   - begun: before the read that showed no later entry began.
     func note(applied size: Int, readAt begun: ContinuousClock.Instant, isChanging: Bool) {
         state.withLock { $0.applied = size }
+        clock.noteServing()
         freshness.note(readAt: begun, isChanging: isChanging)
     }
 
@@ -212,8 +213,9 @@ public final class FleetRegister: Sendable {
         try outcome.get()
     }
 
-    /// Ends the lease, so that the others do not wait for this gateway.
+    /// Ends the lease, so that the others do not wait for this gateway. It signs nothing any more.
     func leave() async {
+        freshness.revoke()
         let membership = state.withLock { $0.membership }
         await withCheckedContinuation { continuation in
             queue.async {

@@ -80,19 +80,24 @@ extension KeyLifecycleService {
 
     // MARK: Joining
 
-    /// Loads the register of the fleet for the first time. The first gateway gives its own register to the fleet. A
-    /// later one must not bring back a key that its own register had stopped.
+    /// Loads the register of the fleet for the first time. The first gateway gives its own register to the fleet, and a
+    /// later one the keys that the fleet does not know. None may bring back a key that its own register had stopped.
     private func join(_ fleet: FleetRegister) async throws {
         let own = fleet.ownRegisters
         let content = audit.content
-        let joined = try Self.joined(in: content.registers)
-        if !own.isEmpty, !joined.contains(fleet.gateway) {
-            if !content.registers.isEmpty { try Self.compare(own, with: content.registers, of: fleet) }
-            let given = content.registers.isEmpty ? own.values.sorted { $0.name < $1.name } : []
-            let records = given.map { Self.given($0.name, $0.value, by: fleet.gateway) }
-            let all = JSONText.encode((joined + [fleet.gateway]).sorted())
+        var joined = try Self.joined(in: content.registers)
+        let digest = RegistersLine.line(over: own.values)
+        // The own register may have changed since, while the gateway ran without the fleet.
+        if !own.isEmpty, joined[fleet.gateway] != digest {
+            try Self.compare(own, with: content.registers, of: fleet)
+            joined[fleet.gateway] = digest
+            let isFirst = content.registers.isEmpty
+            let unknown = own.values.filter { register in
+                content.registers[register.name] == nil && (isFirst || register.name.hasPrefix(RegisterName.key("")))
+            }
+            let records = unknown.sorted { $0.name < $1.name }.map { Self.given($0.name, $0.value, by: fleet.gateway) }
             try await audit.register(
-                records + [Self.given(RegisterName.joined, all, by: fleet.gateway)], at: now,
+                records + [Self.given(RegisterName.joined, JSONText.encode(joined), by: fleet.gateway)], at: now,
                 basis: content.registers.mapValues(\.value))
         }
         let loaded = audit.content
@@ -110,8 +115,9 @@ extension KeyLifecycleService {
         return (entry, name, value)
     }
 
-    private static func joined(in registers: [String: AuditRegister]) throws -> [String] {
-        guard let register = registers[RegisterName.joined] else { return [] }
+    /// By gateway, the digest of its own register.
+    private static func joined(in registers: [String: AuditRegister]) throws -> [String: String] {
+        guard let register = registers[RegisterName.joined] else { return [:] }
         return try JSONDocument(parsing: register.value).root.decode()
     }
 
@@ -140,10 +146,14 @@ extension KeyLifecycleService {
         // A gateway that sees the change late must not sign with the old key any more.
         let isLate =
             fleet.clock.now.map { effect.time.milliseconds - $0.milliseconds < FleetClock.changeMilliseconds } ?? true
+        let life = stateCache.account(effect.issuerID)
+        if isLate { life.pause() }
         Task {
-            let life = stateCache.account(effect.issuerID)
-            if !isLate { try? await Task.sleep(for: fleet.clock.remaining(until: effect.time)) }
-            _ = await life.shut(timeout: FleetClock.drainTimeout)
+            if !isLate {
+                try? await Task.sleep(for: fleet.clock.remaining(until: effect.time))
+                life.pause()
+            }
+            _ = await life.drained(timeout: FleetClock.drainTimeout)
             while case let rest = fleet.clock.remaining(until: effect.time), rest > .zero {
                 try? await Task.sleep(for: rest)
             }
@@ -151,6 +161,20 @@ extension KeyLifecycleService {
             life.open()
             scheduled.withLock { _ = $0.remove(effect.time) }
         }
+    }
+
+    // MARK: Leaving
+
+    /// A database that does not answer must not delay the end of the process.
+    func leave(_ fleet: FleetRegister) async {
+        let ended = AsyncSignal()
+        Task {
+            let snapshot = gateway.current
+            await snapshot.dispatcher.giveBackRequests(of: snapshot.clients.clients, isLast: true)
+            await fleet.leave()
+            ended.signal()
+        }
+        await ended.wait(atMost: .seconds(2))
     }
 
     // MARK: Fencing

@@ -10,6 +10,8 @@ import Synchronization
 extension KeyLifecycleService {
     /// How long the gateway that got the order has to record the change. After that, any gateway does.
     private static let conclusionDelay = Duration.seconds(2)
+    /// How long the decision may wait for other transactions. After that, it needs a later time of effect.
+    private static let commitLimit = Duration.milliseconds(500)
     /// How long a command waits for gateways that do not answer.
     private static let answerLimit = Duration.seconds(8)
 
@@ -190,6 +192,7 @@ extension KeyLifecycleService {
             changed.append(retiring)
         }
         var transaction = RegisterTransaction()
+        transaction.latest = .now + Self.commitLimit
         for record in changed { transaction.set(record) }
         transaction.set(
             activation, isOpen: false, among: stateCache.activations,
@@ -218,35 +221,6 @@ extension KeyLifecycleService {
     }
 
     private static let mostReasons = 64
-
-    // MARK: Between the decision and its effect
-
-    /// Waits until the changes in a key's account have taken effect.
-    func waitForEffects(inAccountOf keyID: String) async {
-        guard let fleet, let issuerID = stateCache.records[keyID]?.issuerID else { return }
-        for effect in stateCache.pendingEffects where effect.issuerID == issuerID {
-            try? await Task.sleep(for: fleet.clock.remaining(until: effect.time))
-        }
-    }
-
-    /// Throws for an order other than a stop, while a change in the account has not taken effect.
-    func requireNoPendingEffect(for order: KeyChangeOrder, _ issuerID: String) throws(KeyLifecycleRefusal) {
-        guard order.action != .suspend, order.action != .compromise,
-            stateCache.pendingEffects.contains(where: { $0.issuerID == issuerID })
-        else { return }
-        throw KeyLifecycleRefusal("A change in this account takes effect in a moment. Run the same command again.")
-    }
-
-    /// If a key is stopped before its activation takes effect, the key that it was to replace stays active.
-    func restored(insteadOf stopped: KeyLifecycleRecord, _ context: ChangeContext) -> [KeyLifecycleRecord] {
-        guard let before = stateCache.records[stopped.keyID], before.state == .active, stopped.state != .active,
-            let effect = before.effectiveAt, fleet.map({ $0.clock.remaining(until: effect) > .zero }) == true
-        else { return [] }
-        return stateCache.records.values.filter {
-            $0.issuerID == before.issuerID && $0.effectiveAt == effect && $0.effectiveFrom == .active
-                && $0.state == .retiring
-        }.map { change($0, to: .active, .revert, context) }
-    }
 
     // MARK: The answer to the order
 
@@ -285,6 +259,47 @@ extension KeyLifecycleService {
         let size = audit.content.entryCount
         try? await Task.sleep(for: fleet.clock.remaining(until: effect))
         return .done(records, await fleet.confirmation(of: size))
+    }
+
+    // MARK: Between the decision and its effect
+
+    /// Waits until the changes in a key's account have taken effect.
+    func waitForEffects(inAccountOf keyID: String) async {
+        guard let fleet, let issuerID = stateCache.records[keyID]?.issuerID else { return }
+        for effect in stateCache.pendingEffects where effect.issuerID == issuerID {
+            try? await Task.sleep(for: fleet.clock.remaining(until: effect.time))
+        }
+    }
+
+    /// Throws for an order other than a stop, while a change in the account has not taken effect.
+    func requireNoPendingEffect(for order: KeyChangeOrder, _ issuerID: String) throws(KeyLifecycleRefusal) {
+        guard order.action != .suspend, order.action != .compromise,
+            stateCache.pendingEffects.contains(where: { $0.issuerID == issuerID })
+        else { return }
+        throw KeyLifecycleRefusal("A change in this account takes effect in a moment. Run the same command again.")
+    }
+
+    /// Whether the activation of the key is recorded, and has not taken effect.
+    func hasPendingEffect(_ record: KeyLifecycleRecord) -> Bool {
+        guard let fleet, record.state == .active, let effect = record.effectiveAt else { return false }
+        return fleet.clock.remaining(until: effect) > .zero
+    }
+
+    /// If a key is stopped before its activation takes effect, the key that it was to replace stays active.
+    ///
+    /// - Parameter changed: the stopped key is the last.
+    func restore(insteadOf changed: inout [KeyLifecycleRecord], _ context: ChangeContext) {
+        guard let stopped = changed.last, let before = stateCache.records[stopped.keyID], before.state == .active,
+            stopped.state != .active, let effect = before.effectiveAt
+        else { return }
+        let replaced = stateCache.records.values.filter {
+            $0.issuerID == before.issuerID && $0.effectiveAt == effect && $0.effectiveFrom == .active
+                && $0.state == .retiring
+        }
+        guard !replaced.isEmpty else { return }
+        // It was not active yet, so `resume` must not make it active.
+        if stopped.state == .suspended { changed[changed.count - 1].suspendedFrom = before.effectiveFrom ?? .staged }
+        changed += replaced.map { change($0, to: .active, .revert, context) }
     }
 }
 

@@ -54,18 +54,6 @@ public struct Dispatcher: Sendable {
 
     // MARK: Authorization
 
-    /// In a fleet, leases requests of the client's rate and quota. Call it before `admit`.
-    ///
-    /// - Throws: `.unrecorded` if the shared limits cannot be read.
-    public func lease(_ count: Int = 1, for client: Client) async throws(GatewayError) {
-        guard let shared, !client.limits.isUnlimited else { return }
-        // While the database does not answer, no request waits for it here.
-        if let audit, case .unwritable(let error) = audit.state { throw .unrecorded(error) }
-        guard await client.usage.lease(max(0, count), within: client.limits, from: shared, now: now) else {
-            throw .unrecorded(.unavailable("The limits of the client, which the fleet shares, cannot be read."))
-        }
-    }
-
     /// Gives leased requests back that were not used. Call it every second.
     ///
     /// - Parameter isLast: whether this gateway admits no more requests.
@@ -73,6 +61,30 @@ public struct Dispatcher: Sendable {
         guard let shared else { return }
         for client in clients where !client.limits.isUnlimited {
             await client.usage.giveBack(everything: isLast, within: client.limits, to: shared, now: now)
+        }
+    }
+
+    /// `admit` with the limits that a fleet shares; the same as `admit` without a fleet.
+    ///
+    /// - Throws: also `.unrecorded` if the shared limits cannot be read.
+    @discardableResult
+    public func admitShared(
+        _ client: Client, count: Int = 1, taken: Int = 0, feature: String
+    ) async throws(GatewayError) -> RateLimitStatus? {
+        guard let shared, !client.limits.isUnlimited else {
+            return try admit(client, count: count, taken: taken, feature: feature)
+        }
+        // While the database does not answer, no request waits for it here.
+        if let audit, case .unwritable(let error) = audit.state { throw .unrecorded(error) }
+        do throws(LeaseError) {
+            return try await client.usage.takeShared(
+                count, giving: taken, within: client.limits, from: shared, now: now)
+        } catch {
+            switch error {
+            case .limited(let refusal): throw note(.limited(refusal), client, feature)
+            case .unavailable:
+                throw .unrecorded(.unavailable("The limits of the client, which the fleet shares, cannot be read."))
+            }
         }
     }
 
@@ -101,8 +113,13 @@ public struct Dispatcher: Sendable {
     /// - Returns: whether the limits allowed it.
     public func charge(_ client: Client) async -> Bool {
         if client.limits.isUnlimited { return true }
-        do throws(GatewayError) { try await lease(for: client) } catch { return false }
-        return (try? client.usage.take(1, within: client.limits, at: now())) != nil
+        guard let shared else { return (try? client.usage.take(1, within: client.limits, at: now())) != nil }
+        do throws(LeaseError) {
+            _ = try await client.usage.takeShared(1, giving: 0, within: client.limits, from: shared, now: now)
+            return true
+        } catch {
+            return false
+        }
     }
 
     /// Authorises the names of a request before it resolves them: the client must not learn which apps exist.

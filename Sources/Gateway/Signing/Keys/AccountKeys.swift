@@ -77,9 +77,12 @@ public final class AccountKeys: Sendable {
         }
     }
 
-    /// Makes later requests that name no key wait, then waits like `drained`. `open()` must follow in any case.
+    /// Makes later requests that name no key wait. `open()` must follow in any case.
+    package func pause() { state.withLock { $0.pauses += 1 } }
+
+    /// `pause`, and then `drained`.
     package func shut(timeout: Duration) async -> Bool {
-        state.withLock { $0.pauses += 1 }
+        pause()
         return await drained(timeout: timeout)
     }
 

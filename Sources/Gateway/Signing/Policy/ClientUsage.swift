@@ -29,7 +29,6 @@ final class ClientUsage: Sendable {
     ) throws(RateLimitRefusal) -> RateLimitStatus? {
         if limits.isUnlimited { return nil }
         let count = max(0, count)
-        if let leased = try takeLeased(count, giving: back, within: limits, at: moment) { return leased }
         return try state.withLock { state throws(RateLimitRefusal) in
             state.advance(within: limits, to: moment)
             state.take(-back, within: limits)

@@ -104,5 +104,7 @@ extension Dispatcher {
                 digest: token.digest, expires: LongLivedToken.end(token.expires, issuedAt: token.issued),
                 requestID: request.identity.id))
         do { try await audit.record([entry], answers: 1) } catch { throw .unrecorded(error) }
+        // As in `release`.
+        if audit.isInFleet, case .unwritable(let error) = audit.state { throw .unrecorded(error) }
     }
 }

@@ -87,7 +87,8 @@ struct KeyRegisterTests {
         }
         let told = KeyLifecycleEntry(.proposed, action: "activate", issuerID: "issuer", keyID: "OTHER", actor: "ann")
         let list = Array("[\(proposals.joined(separator: ","))]".utf8)
-        try await audit.register([(told, "proposals", list)], at: audit.time(), basis: audit.registers.mapValues(\.value))
+        try await audit.register(
+            [(told, "proposals", list)], at: audit.time(), basis: audit.registers.mapValues(\.value))
         try fixture.gateway.keyStates.load(audit.registers, at: audit.time())
         #expect(fixture.lifecycle.overview().proposals.map(\.id) == ["aaaaaaaa", "bbbbbbbb"])
         try await fixture.lifecycle.reject("bbbbbbbb", by: "bob")

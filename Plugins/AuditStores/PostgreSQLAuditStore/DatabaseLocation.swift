@@ -105,8 +105,8 @@ struct DatabaseLocation: Sendable {
         case .readWrite(let timeout):
             let (seconds, attoseconds) = timeout.components
             return [
-                // A stopped gateway must not hold the row of its log.
-                "idle_in_transaction_session_timeout = '10s'",
+                // A stopped gateway must not hold the row of its log, or of the fleet's.
+                "idle_in_transaction_session_timeout = '3s'",
                 // 0 would wait without a limit.
                 "lock_timeout = \(max(1, seconds * 1000 + attoseconds / 1_000_000_000_000_000))",
                 // The server reports a commit whose wait for the standby was cancelled as a warning.

@@ -134,7 +134,8 @@ final class PostgreSQLFleetMembership: FleetMembership {
                     """, .integer(state.fleet), .text(name)
                 ) { ($0.isNull(0) ? nil : $0.bytes(0), $0.integer(1)) }
                 guard let row = rows.first, Self.times.contains(row.1) else {
-                    throw .damaged("\(location.name) has lost a shared value of the fleet \(fleet), or has an impossible time.")
+                    throw .damaged(
+                        "\(location.name) has lost a shared value of the fleet \(fleet), or has an impossible time.")
                 }
                 let value = change(row.0, Timestamp(milliseconds: Int64(row.1)))
                 try database.run(

@@ -223,6 +223,9 @@ public final class KeyStateCache: KeyStates {
             .filter { fleetClock.remaining(until: $0.1) > .zero }
     }
 
+    /// Whether requests still get the states before a change.
+    var showsEarlierStates: Bool { state.withLock { $0.shownBefore != nil } }
+
     /// Whether requests still get the states before a change that has been in effect for longer than `drainTimeout`.
     var hasOverdueEffect: Bool {
         let shown = state.withLock { $0.shownBefore }
@@ -310,16 +313,20 @@ extension KeyStateCache.State {
         shownBefore = nil
         for issuerID in Set(accounts.map(\.issuerID)).union(served.keys) {
             let own = records.values.filter { $0.issuerID == issuerID }
+            var changesAt: ContinuousClock.Instant?
             let keys = own.map { record in
                 let current = record.state(by: clock)
-                if current != record.state { shownBefore = [shownBefore, record.effectiveAt].compactMap(\.self).min() }
+                if current != record.state, let clock, let effect = record.effectiveAt {
+                    changesAt = .now + clock.remaining(until: effect)
+                    shownBefore = [shownBefore, effect].compactMap(\.self).min()
+                }
                 let state = current.stopped(as: held[record.keyID])
                 return (record.keyID, AccountKeys.Key(state: state, deadline: deadlineOffsets.deadline(of: record)))
             }
             let account = account(issuerID)
             account.set(
                 active: own.first { $0.state(by: clock) == .active && held[$0.keyID] == nil }?.keyID,
-                keys: Dictionary(keys) { first, _ in first })
+                keys: Dictionary(keys) { first, _ in first }, changesAt: changesAt)
         }
     }
 }

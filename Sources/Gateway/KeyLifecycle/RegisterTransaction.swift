@@ -93,7 +93,8 @@ extension KeyLifecycleService {
         stateCache.noteDeadlines(transaction.records, transaction.proposals ?? [], at: audit.clock.stepped)
         let basis = turnValues.withLock { $0 }
         do throws(AuditError) {
-            try await audit.register(transaction.registrations, at: time ?? now, basis: basis, latest: transaction.latest)
+            try await audit.register(
+                transaction.registrations, at: time ?? now, basis: basis, latest: transaction.latest)
         } catch {
             // The commit may have succeeded although it reported an error.
             needsReload.withLock { $0 = true }

@@ -110,7 +110,7 @@ def test_a_fenced_gateway_signs_nothing_until_it_is_started_again(fleet, server)
     third.kill()
     third.start()
     await_(lambda: third.signer() == NEW, "the gateway signs again after its start")
-    assert first.fleet()["shop-3"] == "live"
+    await_(lambda: first.fleet()["shop-3"] == "live", "the gateway is live again")
     assert [entry["evidence"]["gateway"] for entry in fleet.log(server).of_kind("life") if entry["action"] == "fence"] == [third.origin]
 
 
@@ -240,7 +240,8 @@ def test_a_gateway_without_a_network_stops_signing_before_the_others_take_it_for
             await_(lambda: fleet.gateways[0].fleet()["shop-3"] == "silent", "the gateway is silent")
             silent = time.time()
             # A silent gateway is not named: it must read the new state before it signs again.
-            assert activate(fleet.gateways[0], NEW, OLD)[0] == 200
+            # Its last transaction may hold the fleet's log for some seconds.
+            await_(lambda: activate(fleet.gateways[0], NEW, OLD)[0] == 200, "the activation")
             network.go_on()
             await_(lambda: load.answers[-1][0] > silent, "the gateway signs again", 60)
             load.stop()

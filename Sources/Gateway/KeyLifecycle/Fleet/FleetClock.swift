@@ -22,7 +22,7 @@ final class FleetClock: Sendable {
     /// A reading that took longer says too little about the time.
     private static let longestReading = Duration.milliseconds(200)
     /// A change that a starting gateway sees so long after its effect is not in progress any more, in milliseconds.
-    private static let settled: Int64 = 5000
+    private static let settled: Int64 = 15_000
     /// The same for a gateway that has signed since: it may have signed with the state before.
     private static let forgotten: Int64 = 3_600_000
 
@@ -66,6 +66,12 @@ final class FleetClock: Sendable {
         guard !isTooLong else { return effect.milliseconds < now ? 0 : effectMilliseconds }
         let isOld = rest < (hasServed ? -forgotten : -settled)
         return isOld ? 0 : min(effectMilliseconds, max(changeMilliseconds, rest))
+    }
+
+    /// Makes a change apply now. The caller keeps requests away until then.
+    func end(_ effect: Timestamp) {
+        let steady = milliseconds(.now)
+        state.withLock { $0.due[effect] = steady }
     }
 
     /// Call it when this gateway may sign with the states that it has read.

@@ -69,7 +69,7 @@ extension KeyLifecycleService {
     }
 
     /// Whether an active key changes, or will at an agreed time.
-    private var isChanging: Bool { !stateCache.activations.isEmpty || !stateCache.pendingEffects.isEmpty }
+    private var isChanging: Bool { !stateCache.activations.isEmpty || stateCache.showsEarlierStates }
 
     private func load(_ content: AuditLog.Content, in fleet: FleetRegister) throws(JSONReadError) {
         if content.entryCount > stateCache.size {
@@ -143,21 +143,27 @@ extension KeyLifecycleService {
     /// requests that come meanwhile wait for them.
     private func apply(_ effect: (issuerID: String, time: Timestamp), in fleet: FleetRegister) {
         guard scheduled.withLock({ $0.insert(effect.time).inserted }) else { return }
-        // A gateway that sees the change late must not sign with the old key any more.
+        let life = stateCache.account(effect.issuerID)
+        let rest = fleet.clock.remaining(until: effect.time)
         let isLate =
             fleet.clock.now.map { effect.time.milliseconds - $0.milliseconds < FleetClock.changeMilliseconds } ?? true
-        let life = stateCache.account(effect.issuerID)
-        if isLate { life.pause() }
-        Task {
-            if !isLate {
-                try? await Task.sleep(for: fleet.clock.remaining(until: effect.time))
-                life.pause()
-            }
-            _ = await life.drained(timeout: FleetClock.drainTimeout)
-            while case let rest = fleet.clock.remaining(until: effect.time), rest > .zero {
-                try? await Task.sleep(for: rest)
-            }
+        if isLate {
+            // Requests that have selected the old key must not get a signature any more. The new key waits until the
+            // gateways that have not seen the change have stopped.
+            life.pause()
+            fleet.clock.end(effect.time)
             stateCache.publishEffects()
+        }
+        Task {
+            try? await Task.sleep(for: rest)
+            if !isLate {
+                life.pause()
+                _ = await life.drained(timeout: FleetClock.drainTimeout)
+                while case let rest = fleet.clock.remaining(until: effect.time), rest > .zero {
+                    try? await Task.sleep(for: rest)
+                }
+                stateCache.publishEffects()
+            }
             life.open()
             scheduled.withLock { _ = $0.remove(effect.time) }
         }

@@ -21,7 +21,16 @@ public final class AccountKeys: Sendable {
         var keys: [String: Key] = [:]
         /// The number of changes of the active key for which requests that name no key wait.
         var pauses = 0
-        var isPaused: Bool { pauses > 0 }
+        /// When the active key changes, if that is known. Requests wait from then on, until the change is made.
+        var changesAt: ContinuousClock.Instant?
+        var isPaused: Bool { pauses > 0 || (changesAt.map { $0 <= .now } ?? false) }
+
+        /// The requests that need not wait any more.
+        mutating func takeWaiting() -> [UnsafeContinuation<Void, Never>] {
+            guard !isPaused else { return [] }
+            defer { waiting = [] }
+            return waiting
+        }
         /// The number of requests that name no key and have selected their key, but have no durable entry yet.
         var inFlight = 0
         var waiting: [UnsafeContinuation<Void, Never>] = []
@@ -70,11 +79,13 @@ public final class AccountKeys: Sendable {
 
     // MARK: For changes
 
-    package func set(active: String?, keys: [String: Key]) {
-        state.withLock { state in
-            state.active = active
-            state.keys = keys
+    /// - Parameter changesAt: when the active key changes, if that is known.
+    package func set(active: String?, keys: [String: Key], changesAt: ContinuousClock.Instant? = nil) {
+        let waiting = state.withLock { state in
+            (state.active, state.keys, state.changesAt) = (active, keys, changesAt)
+            return state.takeWaiting()
         }
+        for waiter in waiting { waiter.resume() }
     }
 
     /// Makes later requests that name no key wait. `open()` must follow in any case.
@@ -105,9 +116,7 @@ public final class AccountKeys: Sendable {
     package func open() {
         let waiting = state.withLock { state -> [UnsafeContinuation<Void, Never>] in
             state.pauses = max(0, state.pauses - 1)
-            guard !state.isPaused else { return [] }
-            defer { state.waiting = [] }
-            return state.waiting
+            return state.takeWaiting()
         }
         for waiter in waiting { waiter.resume() }
     }

@@ -155,7 +155,9 @@ extension ClientUsage {
             let standing = state.standing(within: limits, moment)
             let left = [standing.rate, standing.quota].compactMap { $0?.remaining }.min() ?? 0
             var refusal: RateLimitRefusal?
-            do throws(RateLimitRefusal) { try state.refuse(order.least, over: limits, moment) } catch { refusal = error }
+            do throws(RateLimitRefusal) { try state.refuse(order.least, over: limits, moment) } catch {
+                refusal = error
+            }
             let granted = refusal == nil ? min(order.wanted, left) : 0
             state.take(granted, within: limits)
             answer.withLock { $0 = (granted, state.standing(within: limits, moment), refusal) }

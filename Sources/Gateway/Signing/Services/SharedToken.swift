@@ -61,7 +61,8 @@ struct SharedToken: Sendable {
             var stored = Self.stored(bytes)
             if let token = Self.token(in: stored, values, name), isUsable(token) {
                 finding.withLock { $0 = .token(token) }
-            } else if let until = stored.claimedUntil, time < until, until <= time.later(by: Self.claimLimit), stored.claim != claim
+            } else if let until = stored.claimedUntil, time < until, until <= time.later(by: Self.claimLimit),
+                stored.claim != claim
             {
                 finding.withLock { $0 = .wait }
             } else {

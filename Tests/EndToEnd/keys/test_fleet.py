@@ -36,6 +36,17 @@ def activate(gateway, new, old, **more):
     return gateway.change("activate", new, retiring=old, overlap=3600, watch=0, **more)
 
 
+def compromise_alone(gateway, key_id):
+    """The gateway runs without the fleet for a moment, and has a compromised key in its own register then."""
+    gateway.is_alone = True
+    gateway.configure()
+    with gateway:
+        await_(gateway.is_ready, "the gateway is ready")
+        assert gateway.change("compromise", key_id)[0] == 200
+    gateway.is_alone = False
+    gateway.configure()
+
+
 def fence(gateway, other):
     return gateway.admin("POST", f"/v1/fleet/{quote(other.origin, safe='')}/fence", {"reason": "It hangs"})
 
@@ -195,13 +206,7 @@ def test_a_stop_of_the_new_key_before_its_activation_takes_effect_leaves_the_old
 def test_a_key_that_only_the_register_of_a_joining_gateway_has_keeps_its_state(place, server):
     fleet = Fleet(BINARY, place, url(server), count=2)
     first, second = fleet.gateways
-    second.is_alone = True
-    second.configure()
-    with second:
-        await_(second.is_ready, "the gateway is ready")
-        assert second.change("compromise", THIRD)[0] == 200
-    second.is_alone = False
-    second.configure()
+    compromise_alone(second, THIRD)
     first.configure(keys=(OLD, NEW))
     with fleet:
         for gateway in fleet.gateways:
@@ -211,13 +216,7 @@ def test_a_key_that_only_the_register_of_a_joining_gateway_has_keeps_its_state(p
 def test_a_gateway_does_not_join_if_the_fleet_would_sign_with_a_key_that_it_had_stopped(place, server):
     fleet = Fleet(BINARY, place, url(server), count=2)
     first, second = fleet.gateways
-    second.is_alone = True
-    second.configure()
-    with second:
-        await_(second.is_ready, "the gateway is ready")
-        assert second.change("compromise", THIRD)[0] == 200
-    second.is_alone = False
-    second.configure()
+    compromise_alone(second, THIRD)
     with first:
         await_(first.is_ready, "the first gateway is ready")
         await_(lambda: fleet.log(server).of_kind("life"), "the register of the fleet")
@@ -251,13 +250,7 @@ def test_a_gateway_without_a_network_stops_signing_before_the_others_take_it_for
 def test_the_first_gateway_gives_its_own_register_to_the_fleet(place, server):
     fleet = Fleet(BINARY, place, url(server), count=2)
     first, second = fleet.gateways
-    first.is_alone = True
-    first.configure()
-    with first:
-        await_(first.is_ready, "the gateway is ready")
-        assert first.change("compromise", THIRD)[0] == 200
-    first.is_alone = False
-    first.configure()
+    compromise_alone(first, THIRD)
     with fleet:
         assert [gateway.states()[THIRD] for gateway in fleet.gateways] == ["compromised"] * 2
         # It had adopted its keys before.

@@ -212,7 +212,7 @@ extension KeyLifecycleService {
             activation, isOpen: false, among: stateCache.activations,
             KeyLifecycleEntry(activation, .failed, by: Self.gatewayName, evidence: ["failure": shown]))
         failed.withLock { failed in
-            // An order that nobody waits for any more leaves its reason behind.
+            // Only a waiting `result(of:in:)` removes a reason. After a command has given up its wait, none does.
             if failed.count >= Self.mostReasons { failed = [:] }
             failed[activation.id] = reason
         }
@@ -243,8 +243,7 @@ extension KeyLifecycleService {
             !stateCache.activations.contains { $0.id == activation.id }
         }
         guard isConcluded else {
-            return .activating(
-                activation, waitingFor: waitedFor(by: activation, in: fleet))
+            return .activating(activation, waitingFor: waitedFor(by: activation, in: fleet))
         }
         if let reason = failed.withLock({ $0.removeValue(forKey: activation.id) }) {
             throw KeyLifecycleRefusal("The activation was given up; nothing has changed. \(reason)")

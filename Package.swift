@@ -17,6 +17,7 @@ let logging: Target.Dependency = .product(name: "Logging", package: "swift-log")
 let metrics: Target.Dependency = .product(name: "Metrics", package: "swift-metrics")
 let lifecycle: Target.Dependency = .product(name: "ServiceLifecycle", package: "swift-service-lifecycle")
 let hummingbird: Target.Dependency = .product(name: "HummingbirdCore", package: "hummingbird")
+let hummingbirdTLS: Target.Dependency = .product(name: "HummingbirdTLS", package: "hummingbird")
 let nioCore: Target.Dependency = .product(name: "NIOCore", package: "swift-nio")
 let nioPosix: Target.Dependency = .product(name: "NIOPosix", package: "swift-nio")
 let unixSignals: Target.Dependency = .product(name: "UnixSignals", package: "swift-service-lifecycle")
@@ -237,6 +238,9 @@ let package = Package(
                 lifecycle,
             ]),
         library(
+            "Gateway", "WitnessClient",
+            ["AuditLog", "AuditKit", "TransparencyLog", httpClient, nioCore, nioHTTP1, nioPosix]),
+        library(
             "Gateway", "WorkloadIdentities",
             [
                 "SigningKit", "StrictJSON", "JWS", "Encodings", crypto, cryptoExtras, logging, metrics, httpClient,
@@ -257,7 +261,7 @@ let package = Package(
             ]),
         library(
             "Gateway", "GatewayConfiguration",
-            ["Signing", "SigningKit", "AuditKit", "StrictJSON", "Encodings", "Yams", crypto]),
+            ["Signing", "SigningKit", "AuditKit", "TransparencyLog", "StrictJSON", "Encodings", "Yams", crypto]),
         .target(
             name: "GatewayHTTP",
             dependencies: [
@@ -271,6 +275,14 @@ let package = Package(
             resources: [.embedInCode("Contract/openapi.yaml")],
             swiftSettings: strict
         ),
+
+        // Witness: cosigns the checkpoints of other logs
+        library(
+            "Witness", "WitnessServer",
+            [
+                "SQLite", "SigningKit", "TransparencyLog", "Encodings", hummingbird, hummingbirdTLS, httpTypes, nioCore,
+                nioHTTPTypes, nioPosix, nioSSL, crypto, logging, lifecycle,
+            ]),
 
         // Signers: keys in separate processes
         library("Signers", "SignerProtocol", ["SigningKit", "StrictJSON", crypto]),
@@ -309,8 +321,8 @@ let package = Package(
             features + keyBackends + auditStores + indirect + [
                 "SigningKit", "KeyTransport", "AuditKit", "TransparencyLog", "StrictJSON", "Encodings",
                 "SignerProtocol", "SignerHost", "SignerClient",
-                "AuditLog", "Signing", "WorkloadIdentities", "KeyLifecycle", "PKCS11", "SignatureExplanation",
-                "GatewayHTTP",
+                "AuditLog", "WitnessClient", "Signing", "WorkloadIdentities", "KeyLifecycle", "PKCS11",
+                "SignatureExplanation", "GatewayHTTP", "WitnessServer",
                 "ComplianceReport", "GatewayConfiguration",
                 "KeyDrills",
                 "PrometheusMetrics", "OTLPTracing", "TraceContext", "ServiceManager", "CLinux",

@@ -69,6 +69,7 @@ enum ImportRules {
     private static let gateway: [Target] = [
         Target(
             "Sources/Gateway", "AuditLog", ["SigningKit", "AuditKit", "TransparencyLog", "StrictJSON", "Encodings"]),
+        Target("Sources/Gateway", "WitnessClient", ["AuditLog", "AuditKit", "TransparencyLog"]),
         Target("Sources/Gateway", "WorkloadIdentities", ["SigningKit", "StrictJSON", "JWS", "Encodings"]),
         Target(
             "Sources/Gateway", "Signing",
@@ -77,13 +78,16 @@ enum ImportRules {
             "Sources/Gateway", "KeyLifecycle",
             ["AuditLog", "Signing", "SigningKit", "AuditKit", "StrictJSON", "Encodings"]),
         Target(
-            "Sources/Gateway", "GatewayConfiguration", ["Signing", "SigningKit", "AuditKit", "StrictJSON", "Encodings"]),
+            "Sources/Gateway", "GatewayConfiguration",
+            ["Signing", "SigningKit", "AuditKit", "TransparencyLog", "StrictJSON", "Encodings"]),
         Target(
             "Sources/Gateway", "GatewayHTTP",
             [
                 "AuditLog", "Signing", "WorkloadIdentities", "KeyLifecycle", "GatewayConfiguration", "AuditKit",
                 "TransparencyLog", "SigningKit", "StrictJSON", "Encodings", "TraceContext",
             ]),
+
+        Target("Sources/Witness", "WitnessServer", ["SQLite", "SigningKit", "TransparencyLog", "Encodings"]),
 
         Target("Sources/Signers", "SignerProtocol", ["SigningKit", "StrictJSON"]),
         Target("Sources/Signers", "SignerHost", ["SignerProtocol", "ProcessSandbox", "SigningKit"]),
@@ -107,10 +111,9 @@ enum ImportRules {
                 "P8", "PKCS11Token", "AWSKMS", "SQLiteAuditStore", "PostgreSQLAuditStore", "SigningKit", "KeyTransport",
                 "AuditKit",
                 "SignerProtocol", "SignerHost", "SignerClient",
-                "TransparencyLog", "StrictJSON", "Encodings", "AuditLog", "Signing", "WorkloadIdentities",
-                "KeyLifecycle",
-                "PKCS11", "SignatureExplanation",
-                "GatewayHTTP", "ComplianceReport", "GatewayConfiguration", "KeyDrills", "PrometheusMetrics",
+                "TransparencyLog", "StrictJSON", "Encodings", "AuditLog", "WitnessClient", "Signing",
+                "WorkloadIdentities", "KeyLifecycle", "PKCS11", "SignatureExplanation",
+                "GatewayHTTP", "WitnessServer", "ComplianceReport", "GatewayConfiguration", "KeyDrills", "PrometheusMetrics",
                 "OTLPTracing", "TraceContext", "ServiceManager", "CLinux", "CProcessStart",
             ]),
         Target(
@@ -145,7 +148,7 @@ enum ImportRules {
         "CP11Kit": ["PKCS11"],
         "CLibCrypto": ["P8"],
         "CSQLite": ["SQLite"],
-        "SQLite": ["SQLiteAuditStore"],
+        "SQLite": ["SQLiteAuditStore", "WitnessServer"],
         "CLibPQ": ["PostgreSQL"],
         "PostgreSQL": ["PostgreSQLAuditStore"],
         "CLinux": ["ServiceManager", "SQLiteAuditStore", "privyseal"],

@@ -9,7 +9,7 @@ struct CheckpointKeepingTests {
         let begin = ContinuousClock.now
         var keeping = CheckpointRetention()
         return checkpoints.filter {
-            keeping.keeps($0.size, isCosigned: false, at: begin + .seconds($0.seconds))
+            keeping.keeps($0.size, CheckpointPublisher.Cosigners(), at: begin + .seconds($0.seconds))
         }.map(\.size)
     }
 
@@ -31,7 +31,7 @@ struct CheckpointKeepingTests {
     @Test("The log keeps the first checkpoint with a co-signature and the first without")
     func cosigned() {
         var keeping = CheckpointRetention()
-        let kept = [false, false, true, true, false].map { keeping.keeps(300_000, isCosigned: $0) }
+        let kept = [false, false, true, true, false].map { keeping.keeps(300_000, CheckpointPublisher.Cosigners(hasQuorum: $0)) }
         #expect(kept == [true, false, true, false, true])
     }
 

@@ -54,7 +54,7 @@ extension NoteError: CustomStringConvertible {
             "The key is not a name, 8 hexadecimal digits in lower case and Base64, with a plus between each."
         case .otherKeyID(let name): "The key ID of \(name) does not belong to its key: a character was changed."
         case .unsupportedKey(let type):
-            "A key of type \(type) cannot be used: Ed25519 (1) and ECDSA with P-256 (2) can."
+            "A key of type \(type) cannot be used: Ed25519 (1), ECDSA with P-256 (2) and the Ed25519 key of a witness (4) can."
         case .wrongSignature(let name): "The signature by \(name) is wrong: the note is not what was signed."
         case .unknownSigners(let names):
             "None of the known keys signed the note; its signatures are by \(names.joined(separator: ", "))."

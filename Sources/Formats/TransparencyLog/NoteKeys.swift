@@ -70,11 +70,13 @@ public struct NoteVerifier: Sendable {
     private enum Key: Sendable {
         case ed25519(Curve25519.Signing.PublicKey)
         case p256(P256.Signing.PublicKey)
+        case witness(Curve25519.Signing.PublicKey)
     }
 
     /// C2SP signed-note, "Signature types".
     static let ed25519Type: UInt8 = 0x01
     static let ecdsaType: UInt8 = 0x02
+    static let cosignatureType: UInt8 = 0x04
 
     public let name: String
     public let keyID: UInt32
@@ -96,15 +98,27 @@ public struct NoteVerifier: Sendable {
         keyID = KeyName.keyID(hashing: Array(key.derRepresentation))
     }
 
+    /// Verifies the cosignatures of a witness (C2SP tlog-cosignature).
+    public init(name: String, witness key: Curve25519.Signing.PublicKey) throws(NoteError) {
+        guard KeyName.isFit(name) else { throw .invalidName }
+        self.name = name
+        self.key = .witness(key)
+        keyID = KeyName.keyID(hashing: Array("\(name)\n".utf8) + [Self.cosignatureType] + key.rawRepresentation)
+    }
+
     /// Parses a verifier key (C2SP signed-note, "Verifier keys").
     public init(_ text: String) throws(NoteError) {
         let parsed = try KeyText.parse(text)
         switch parsed.type {
-        case Self.ed25519Type:
+        case Self.ed25519Type, Self.cosignatureType:
             guard let key = try? Curve25519.Signing.PublicKey(rawRepresentation: parsed.material) else {
                 throw .malformedKey
             }
-            try self.init(name: parsed.name, ed25519: key)
+            if parsed.type == Self.ed25519Type {
+                try self.init(name: parsed.name, ed25519: key)
+            } else {
+                try self.init(name: parsed.name, witness: key)
+            }
         case Self.ecdsaType:
             guard let key = try? P256.Signing.PublicKey(derRepresentation: parsed.material),
                 key.derRepresentation.elementsEqual(parsed.material)
@@ -122,6 +136,22 @@ public struct NoteVerifier: Sendable {
             KeyText.text(name: name, keyID: keyID, type: Self.ed25519Type, material: Array(key.rawRepresentation))
         case .p256(let key):
             KeyText.text(name: name, keyID: keyID, type: Self.ecdsaType, material: Array(key.derRepresentation))
+        case .witness(let key):
+            KeyText.text(
+                name: name, keyID: keyID, type: Self.cosignatureType, material: Array(key.rawRepresentation))
+        }
+    }
+
+    /// Whether the key is a witness' key, which signs a time with each checkpoint.
+    public var isWitness: Bool { if case .witness = key { true } else { false } }
+
+    /// Whether both have the same public key, perhaps under two names.
+    func hasSameKey(as other: NoteVerifier) -> Bool { material == other.material }
+
+    private var material: [UInt8] {
+        switch key {
+        case .ed25519(let key), .witness(let key): Array(key.rawRepresentation)
+        case .p256(let key): Array(key.derRepresentation)
         }
     }
 
@@ -138,6 +168,9 @@ public struct NoteVerifier: Sendable {
         case .p256(let key):
             guard let signature = try? P256.Signing.ECDSASignature(derRepresentation: signature) else { return false }
             return key.isValidSignature(signature, for: text)
+        case .witness(let key):
+            guard let cosignature = Cosignature(signature) else { return false }
+            return key.isValidSignature(cosignature.bytes, for: Cosignature.message(text, at: cosignature.time))
         }
     }
 }

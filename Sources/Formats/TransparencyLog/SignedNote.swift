@@ -103,7 +103,7 @@ public struct NoteSignature: Hashable, Sendable {
     }
 
     /// The line with its newline.
-    var line: String {
+    public var line: String {
         let keyID = withUnsafeBytes(of: keyID.bigEndian) { Array($0) }
         return "\u{2014} \(name) \(String(decoding: Base64.standard.encode(keyID + bytes), as: UTF8.self))\n"
     }

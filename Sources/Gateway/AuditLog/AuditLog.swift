@@ -159,9 +159,11 @@ public final class AuditLog: Service {
 
     // MARK: Status
 
-    /// Not writable also if the key states in memory may be outdated.
+    /// Not writable also if the key states in memory may be outdated, or if too few witnesses cosign.
     public var state: AuditState {
-        guard queue.condition.isWritable, let error = freshness?.error else { return queue.condition }
+        guard queue.condition.isWritable, let error = freshness?.error ?? publisher?.quorum?.error else {
+            return queue.condition
+        }
         return .unwritable(error)
     }
 
@@ -187,6 +189,9 @@ public final class AuditLog: Service {
 
     /// The publication of the last checkpoint; nil without a publisher.
     public var publication: PublicationStatus? { publisher?.status }
+
+    /// The last answers of the witnesses; nil without witnesses.
+    public var witnesses: WitnessStatus? { publisher?.quorum?.status }
 
     // MARK: Running
 
@@ -233,15 +238,39 @@ public final class AuditLog: Service {
         while !Task.isCancelled {
             let next = ContinuousClock.now + interval
             await publishOnce(timeout: min(interval, CheckpointPublisher.timeout))
+            while publisher?.quorum?.isUrgent == true, .now + Self.quorumPause < next, !Task.isCancelled {
+                try? await Task.sleep(for: Self.quorumPause)
+                await publishOnce(isRepeated: true, timeout: min(interval, CheckpointPublisher.timeout))
+            }
             try? await Task.sleep(until: next)
         }
     }
 
+    /// The pause between two tries to get the signatures of enough witnesses.
+    private static let quorumPause = Duration.seconds(1)
+
+    /// The longest time for the witnesses to answer.
+    private static let witnessTimeout = Duration.seconds(5)
+
+    /// For a process that signs once, where only enough witnesses allow that: asks them now.
+    public func requireQuorum() async {
+        guard let publisher, publisher.quorum?.isUrgent == true,
+            let head = try? await queue.enter(AuditQueue.Group(isProbe: true))
+        else { return }
+        _ = await publisher.cosign(head, timeout: Self.witnessTimeout)
+    }
+
     /// Publishes a checkpoint over all durable entries. The log stores some of them, see `CheckpointRetention`.
-    private func publishOnce(isLast: Bool = false, timeout: Duration = CheckpointPublisher.timeout) async {
-        guard let publisher, let head = try? await queue.enter(AuditQueue.Group(needsNewEntry: true)) else { return }
-        let checkpoint = await publisher.cosign(head)
-        if keeping.withLock({ $0.keeps(checkpoint.size, isCosigned: checkpoint.note != head.note) }) {
+    ///
+    /// - Parameter isRepeated: whether only the witnesses are asked again. Without a quorum, nothing is published then.
+    private func publishOnce(
+        isLast: Bool = false, isRepeated: Bool = false, timeout: Duration = CheckpointPublisher.timeout
+    ) async {
+        let group = AuditQueue.Group(needsNewEntry: !isRepeated, isProbe: isRepeated)
+        guard let publisher, let head = try? await queue.enter(group) else { return }
+        let (checkpoint, cosigners) = await publisher.cosign(head, timeout: min(timeout, Self.witnessTimeout))
+        if isRepeated, !cosigners.hasQuorum { return }
+        if keeping.withLock({ $0.keeps(checkpoint.size, cosigners) }) {
             do throws(AuditError) {
                 _ = try await queue.enter(AuditQueue.Group(checkpoints: [checkpoint]))
             } catch {

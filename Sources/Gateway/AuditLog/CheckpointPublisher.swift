@@ -40,6 +40,7 @@ public struct PublicationStatus: Hashable, Sendable {
 public final class CheckpointPublisher: Sendable {
     private let destinations: [any CheckpointDestination]
     private let cosigner: (any CheckpointCosigner)?
+    let quorum: WitnessQuorum?
     private let state: Mutex<PublicationStatus>
     /// The sends in progress, by the index of the destination.
     private let sending = Mutex<[Int: Task<Void, Never>]>([:])
@@ -48,10 +49,12 @@ public final class CheckpointPublisher: Sendable {
 
     public init(
         _ destinations: [any CheckpointDestination], cosigner: (any CheckpointCosigner)? = nil,
+        quorum: WitnessQuorum? = nil,
         now: @escaping @Sendable () -> Timestamp = Timestamp.now
     ) {
         self.destinations = destinations
         self.cosigner = cosigner
+        self.quorum = quorum
         self.now = now
         state = Mutex(
             PublicationStatus(size: nil, destinations: destinations.map { .init(name: $0.name) }))
@@ -70,18 +73,31 @@ public final class CheckpointPublisher: Sendable {
 
     var status: PublicationStatus { state.withLock { $0 } }
 
-    /// Adds the co-signature. If the co-signer fails, the checkpoint keeps one signature, which is better than none.
-    func cosign(_ head: SignedTreeHead) async -> SignedTreeHead {
-        guard let cosigner else { return head }
-        do {
-            let note = try SignedNote(parsing: head.note)
-            let signed = try note.adding(try await cosigner.signature(for: note.text))
-            return SignedTreeHead(size: head.size, note: signed.description)
-        } catch {
-            Self.cosignFailures.increment()
-            logger.error("The checkpoint over \(head.size) entries has no second signature: \(error)")
-            return head
+    /// The other signers of a checkpoint, besides the log itself.
+    struct Cosigners: Hashable {
+        var hasCosigner = false
+        var hasQuorum = false
+    }
+
+    /// Adds the signatures of the cosigner and of the witnesses. A checkpoint without them is better than none.
+    ///
+    /// - Parameter timeout: for the witnesses.
+    func cosign(_ head: SignedTreeHead, timeout: Duration) async -> (SignedTreeHead, Cosigners) {
+        var cosigners = Cosigners()
+        guard cosigner != nil || quorum != nil, var note = try? SignedNote(parsing: head.note) else {
+            return (head, cosigners)
         }
+        if let cosigner {
+            do {
+                note = try note.adding(try await cosigner.signature(for: note.text))
+                cosigners.hasCosigner = true
+            } catch {
+                Self.cosignFailures.increment()
+                logger.error("The checkpoint over \(head.size) entries has no second signature: \(error)")
+            }
+        }
+        if let quorum { cosigners.hasQuorum = await quorum.cosign(&note, size: head.size, timeout: timeout) }
+        return (SignedTreeHead(size: head.size, note: note.description), cosigners)
     }
 
     /// Returns when all sends have ended, or after `timeout`. A destination that hangs does not delay the others. It
@@ -147,22 +163,24 @@ public final class CheckpointPublisher: Sendable {
 /// Decides which published checkpoints the log stores. One a minute would be half a million in a year, and `audit
 /// verify` verifies the signature of each. Fewer are enough to locate a change.
 ///
-/// The log stores the first checkpoint after a start, then one an hour, and one when co-signatures begin or end. It
+/// The log stores the first checkpoint after a start, then one an hour, and one when cosignatures begin or end. It
 /// also stores one when it has grown by about 1/64: by one entry for a small log, by one segment at most.
 struct CheckpointRetention {
     private static let interval = Duration.seconds(3600)
     private static let share = 64
 
-    private var last: (size: Int, isCosigned: Bool, time: ContinuousClock.Instant)?
+    private var last: (size: Int, cosigners: CheckpointPublisher.Cosigners, time: ContinuousClock.Instant)?
 
     /// - Parameter size: the number of entries that the new checkpoint covers.
-    mutating func keeps(_ size: Int, isCosigned: Bool, at now: ContinuousClock.Instant = .now) -> Bool {
-        if let last, last.time.duration(to: now) < Self.interval, last.isCosigned == isCosigned,
+    mutating func keeps(
+        _ size: Int, _ cosigners: CheckpointPublisher.Cosigners, at now: ContinuousClock.Instant = .now
+    ) -> Bool {
+        if let last, last.time.duration(to: now) < Self.interval, last.cosigners == cosigners,
             size - last.size < min(AuditSegment.size, last.size / Self.share + 1)
         {
             return false
         }
-        last = (size, isCosigned, now)
+        last = (size, cosigners, now)
         return true
     }
 }

@@ -42,8 +42,8 @@ struct PrivySeal: AsyncParsableCommand {
             ServeCommand.self, ReloadCommand.self, StatusCommand.self, SignCommand.self, TokenCommand.self,
             TokensCommand.self, VerifyCommand.self,
             CheckCommand.self, KeysCommand.self, DrillCommand.self, ClientsCommand.self, PolicyCommand.self,
-            AuditCommand.self, ComplianceCommand.self, OpenAPICommand.self, FleetCommand.self, SignersCommand.self,
-            SignerCommand.self,
+            AuditCommand.self, WitnessCommand.self, ComplianceCommand.self, OpenAPICommand.self, FleetCommand.self,
+            SignersCommand.self, SignerCommand.self,
         ]
     )
 

@@ -20,6 +20,8 @@ public enum AuditProofError: Error, Hashable, Sendable {
     case otherLog(String, String)
     /// The text is not a proof. The value continues the sentence.
     case malformed(String)
+    /// Too few witnesses cosigned the checkpoint.
+    case unwitnessed
     case wrongInclusion(index: Int, size: Int)
     case wrongConsistency(old: Int, new: Int)
 }
@@ -43,6 +45,9 @@ extension AuditProofError: CustomStringConvertible {
             "The entries do not lead to the root of the checkpoint of \(Sentence.number(size)): verify the log."
         case .otherLog(let old, let new): "The checkpoints are of two logs, \(old) and \(new)."
         case .malformed(let flaw): "The text is not a proof: \(flaw)."
+        case .unwitnessed:
+            "Too few witnesses of the policy cosigned the checkpoint. privyseal audit prove with --policy takes one that "
+                + "they cosigned."
         case .wrongInclusion(let index, let size):
             "The proof is wrong: this is not entry \(Sentence.number(index)) of the log that the checkpoint of "
                 + "\(Sentence.number(size)) entries covers."

@@ -1,4 +1,4 @@
-import TransparencyLog
+public import TransparencyLog
 
 /// Makes proofs from a log. It verifies each proof before it returns it.
 public final class AuditProver {
@@ -66,6 +66,26 @@ public final class AuditProver {
         let proof = try MerkleProver(hash).consistency(from: old.size, to: new.size)
         guard let proof, proof.verify(oldRoot: old.root, newRoot: new.root) else { throw .unfit(size: new.size) }
         return ConsistencyProofDocument(old: oldNote, new: newNote, hashes: proof.hashes)
+    }
+
+    /// The hashes that prove that the log of a checkpoint begins with the log of `old` entries; none for 0.
+    public func consistency(from old: Int, to new: Checkpoint) throws(AuditProofError) -> [MerkleHash] {
+        guard old <= new.size else { throw .wrongOrder(old: old, new: new.size) }
+        let proof = try MerkleProver(hash).consistency(from: old, to: new.size)
+        guard let proof, proof.verify(oldRoot: try root(over: old), newRoot: new.root) else {
+            throw .unfit(size: new.size)
+        }
+        return proof.hashes
+    }
+
+    /// The root over the first entries.
+    private func root(over size: Int) throws(AuditProofError) -> MerkleHash {
+        var tree = AppendOnlyTree()
+        for level in (0..<Int.bitWidth - 2).reversed() where size & (1 << level) != 0 {
+            let peak = try hash(Subtree(level: level, index: tree.size >> level))
+            guard tree.append(perfectSubtree: peak, height: level) else { throw .unfit(size: size) }
+        }
+        return tree.root
     }
 
     private static func read(_ head: SignedTreeHead) throws(AuditProofError) -> (SignedNote, Checkpoint) {

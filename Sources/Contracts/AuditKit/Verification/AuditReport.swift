@@ -1,3 +1,4 @@
+public import SigningKit
 public import TransparencyLog
 
 /// The result of verifying a log: the faults from the first wrong entry on, and the entries that are still proved.
@@ -12,6 +13,8 @@ public struct AuditReport: Sendable {
     public internal(set) var externalChecked = 0
     /// The number of entries that a cosigned checkpoint covers; nil if no cosigner's key was given.
     public internal(set) var cosigned: Int?
+    /// The last compared checkpoint that enough witnesses cosigned; nil if no policy was given, or without one.
+    public internal(set) var witnessed: WitnessedCheckpoint?
     /// The number of checkpoints inside archived segments that the archive did not supply.
     public internal(set) var uncheckable = 0
     /// The number of archived entries, according to the log.
@@ -44,6 +47,14 @@ public struct AuditReport: Sendable {
     }
 
     private static let namedRanges = 10
+}
+
+/// A checkpoint that enough witnesses have cosigned.
+public struct WitnessedCheckpoint: Hashable, Sendable {
+    /// The number of entries.
+    public let size: Int
+    /// When the last of the witnesses cosigned, by its own clock.
+    public let time: Timestamp
 }
 
 /// A fault of a log. The description is a sentence.

@@ -6,20 +6,23 @@ public typealias AuditArchive = (_ segment: Int) throws(AuditStoreError) -> [[UI
 /// Verifies a log's entries, marks, segment roots and checkpoints. It reads each entry once and keeps none in memory.
 public struct AuditVerifier {
     private let verifiers: [NoteVerifier]
+    private let policy: WitnessPolicy?
     private let externals: [ExternalCheckpoints]
     private let archive: AuditArchive
     private let faultLimit: Int
 
     /// - Parameters:
     ///   - verifiers: the log's key, whose name is the log's origin, and the keys of cosigners.
+    ///   - policy: the witnesses that must have cosigned the newest checkpoint; nil to ignore witnesses.
     ///   - externals: external checkpoints, in any order.
     ///   - archive: supplies archived segments.
     ///   - faultLimit: the number of faults to report; all are counted.
     public init(
-        _ verifiers: [NoteVerifier], externals: [ExternalCheckpoints] = [],
+        _ verifiers: [NoteVerifier], policy: WitnessPolicy? = nil, externals: [ExternalCheckpoints] = [],
         archive: @escaping AuditArchive = { _ throws(AuditStoreError) in nil }, faultLimit: Int = 100
     ) {
         self.verifiers = verifiers
+        self.policy = policy
         self.externals = externals
         self.archive = archive
         self.faultLimit = faultLimit
@@ -60,7 +63,7 @@ public struct AuditVerifier {
         let (registers, seal) = try self.registers(reader, &faults)
         let head = try readOrFault(nil, &faults, reader.head)
 
-        var plan = CheckpointSchedule(origin: reader.identity.origin, verifiers: verifiers)
+        var plan = CheckpointSchedule(origin: reader.identity.origin, verifiers: verifiers, policy: policy)
         let size = head.map { plan.add(.head, $0, &faults) ?? max($0.size, 0) } ?? end
         if head == nil, end > 0 {
             faults.add("The log has \(Sentence.number(end)) entries, but no head: no signature covers them.")

@@ -1,4 +1,5 @@
 import Crypto
+import SigningKit
 public import TransparencyLog
 
 /// The checkpoints to compare while the walk passes along the entries.
@@ -27,13 +28,22 @@ struct CheckpointSchedule {
         let source: Source
         /// Whether a known cosigner signed it.
         var isCosigned = false
+        /// When enough witnesses had cosigned it; nil if they did not.
+        var witnessTime: Timestamp?
     }
 
     let origin: String
+    /// The log's key and the keys of cosigners.
     let verifiers: [NoteVerifier]
+    /// Nil if witnesses are ignored.
+    let policy: WitnessPolicy?
     private(set) var stops: [Stop] = []
     /// The size of the largest checkpoint other than the head.
     private(set) var largest = 0
+
+    init(origin: String, verifiers: [NoteVerifier], policy: WitnessPolicy? = nil) {
+        (self.origin, self.verifiers, self.policy) = (origin, verifiers, policy)
+    }
 
     /// Adds a checkpoint that the log itself keeps.
     ///
@@ -55,7 +65,7 @@ struct CheckpointSchedule {
             let note = try read()
             let checkpoint = try Checkpoint(parsing: note.text)
             size = recorded ?? checkpoint.size
-            let signers = try note.verify(with: verifiers)
+            let signers = try verify(note)
             if source == .head { try checkpoint.requireLog(among: signers) }
             guard checkpoint.origin.utf8.elementsEqual(origin.utf8) else {
                 let reason = "It belongs to the log \(checkpoint.origin), not to \(origin)."
@@ -71,7 +81,8 @@ struct CheckpointSchedule {
             stops.append(
                 Stop(
                     size: checkpoint.size, root: checkpoint.root, source: source,
-                    isCosigned: source != .head && signers.contains(where: isCosigner)))
+                    isCosigned: source != .head && signers.contains(where: isCosigner),
+                    witnessTime: witnessTime(of: note, signers)))
             return checkpoint.size
         } catch {
             faults.add(size..<size, Self.invalid(size, source, error.description))
@@ -83,13 +94,16 @@ struct CheckpointSchedule {
     mutating func add(claimsOf external: ExternalCheckpoints, _ faults: inout FaultList) {
         guard let newest = external.newest, let size = external.largestSize else { return }
         var isCosigned = false
+        var witnessTime: Timestamp?
         do throws(NoteError) {
-            isCosigned = try newest.verify(with: verifiers).contains(where: isCosigner)
+            let signers = try verify(newest)
+            isCosigned = signers.contains(where: isCosigner)
+            witnessTime = self.witnessTime(of: newest, signers)
         } catch {
             faults.add(size..<size, Self.invalid(size, .external, error.description))
         }
         for var stop in external.claims {
-            stop.isCosigned = stop.size == size && isCosigned
+            if stop.size == size { (stop.isCosigned, stop.witnessTime) = (isCosigned, witnessTime) }
             stops.append(stop)
         }
         largest = max(largest, size)
@@ -99,7 +113,44 @@ struct CheckpointSchedule {
         "The \(source.name) of \(Sentence.number(size)) entries is not valid: \(reason)"
     }
 
-    private func isCosigner(_ verifier: NoteVerifier) -> Bool { !verifier.name.utf8.elementsEqual(origin.utf8) }
+    private func verify(_ note: SignedNote) throws(NoteError) -> [NoteVerifier] {
+        let signers = try note.verify(with: verifiers + (policy?.witnesses.map(\.verifier) ?? []))
+        // A witness' signature alone makes no checkpoint.
+        guard !signers.allSatisfy(\.isWitness) else { throw .unknownSigners(note.signatures.map(\.name)) }
+        return signers
+    }
+
+    private func isCosigner(_ verifier: NoteVerifier) -> Bool {
+        !verifier.isWitness && !verifier.name.utf8.elementsEqual(origin.utf8)
+    }
+
+    /// When the last of the witnesses cosigned; nil if they are too few.
+    private func witnessTime(of note: SignedNote, _ signers: [NoteVerifier]) -> Timestamp? {
+        guard let policy, !policy.needsNone, policy.isMet(by: signers) else { return nil }
+        return note.signatures.filter { signature in signers.contains { $0.isWitness && $0.made(signature) } }
+            .compactMap { Cosignature($0.bytes)?.time }.max()
+            .map { Timestamp(milliseconds: 0).later(by: Int64(clamping: $0)) }
+    }
+
+    /// A caller who gives a policy expects its witnesses' signatures. Without them, the holder of the log's key could
+    /// show each reader another log.
+    ///
+    /// - Parameter witnessed: the last valid checkpoint that enough witnesses cosigned.
+    func findUnwitnessed(after witnessed: WitnessedCheckpoint?, at size: Int, _ faults: inout FaultList) {
+        guard let policy, !policy.needsNone else { return }
+        guard let witnessed else {
+            guard size > 0 else { return }
+            return faults.add(
+                "No checkpoint that could be compared has the signatures of enough witnesses. Give the checkpoints that "
+                    + "the gateway published with --checkpoints; if they are given, the witnesses could not be reached, or "
+                    + "the log was rewritten.")
+        }
+        guard witnessed.size < largest else { return }
+        faults.add(
+            "The last checkpoint that enough witnesses cosigned covers \(Sentence.number(witnessed.size)) entries; the "
+                + "newest covers \(Sentence.number(largest)). What came after depends on the log's key alone: the "
+                + "witnesses could not be reached, or the log was rewritten.")
+    }
 
     /// A caller who gives a cosigner's key expects its signature. Without a cosignature, the holder of the log's key
     /// could rewrite the log and remove its kept checkpoints.
@@ -177,7 +228,8 @@ public struct ExternalCheckpoints {
         guard let checkpoint = try? Checkpoint(parsing: note.text) else { return others += 1 }
         originBytes.insert(Array(checkpoint.origin.utf8))
         claims.append(CheckpointSchedule.Stop(size: checkpoint.size, root: checkpoint.root, source: .external))
-        if largestSize.map({ checkpoint.size > $0 }) ?? true { (largestSize, newest) = (checkpoint.size, note) }
+        // Of two checkpoints of one size, the later one may have more signatures.
+        if largestSize.map({ checkpoint.size >= $0 }) ?? true { (largestSize, newest) = (checkpoint.size, note) }
     }
 
     public var count: Int { claims.count + others }
@@ -208,6 +260,18 @@ public struct ExternalCheckpoints {
         guard now.finalize() == hash.finalize() else {
             throw .damaged("The external checkpoints changed during the verification; verify again.")
         }
+    }
+
+    /// Some of the largest checkpoints, the largest first.
+    ///
+    /// - Parameter count: how many at most.
+    public func largest(_ count: Int) throws(AuditStoreError) -> [SignedNote] {
+        let least = claims.map(\.size).sorted(by: >).prefix(count).last ?? 0
+        var found: [(size: Int, note: SignedNote)] = []
+        try read { note in
+            if let size = (try? Checkpoint(parsing: note.text))?.size, size >= least { found.append((size, note)) }
+        }
+        return found.reversed().sorted { $0.size > $1.size }.prefix(count).map(\.note)
     }
 
     public func notes(size: Int) throws(AuditStoreError) -> [SignedNote] {

@@ -37,11 +37,15 @@ extension InclusionProofDocument {
 
     /// Verifies the signatures, and that the entry leads to the checkpoint's root.
     ///
-    /// - Parameter verifiers: must include the log's key, whose name is the log's origin.
+    /// - Parameters:
+    ///   - verifiers: must include the log's key, whose name is the log's origin.
+    ///   - policy: the witnesses that must have cosigned the checkpoint; nil to ignore witnesses.
     /// - Returns: the checkpoint, which is now verified to contain the entry.
     @discardableResult
-    public func check(with verifiers: [NoteVerifier]) throws(AuditProofError) -> Checkpoint {
-        let checkpoint = try ProofText.checkpoint(note, verifiers)
+    public func check(
+        with verifiers: [NoteVerifier], policy: WitnessPolicy? = nil
+    ) throws(AuditProofError) -> Checkpoint {
+        let checkpoint = try ProofText.checkpoint(note, verifiers, policy)
         guard index < checkpoint.size else { throw .outside(index: index, size: checkpoint.size) }
         let proof = InclusionProof(index: index, size: checkpoint.size, hashes: hashes)
         guard proof.verify(leaf: .leaf(entry), root: checkpoint.root) else {
@@ -73,12 +77,15 @@ extension ConsistencyProofDocument {
 
     /// Verifies the signatures, and that the old log is a prefix of the new one.
     ///
-    /// - Parameter verifiers: must include the log's key, whose name is the log's origin.
+    /// - Parameters:
+    ///   - verifiers: must include the log's key, whose name is the log's origin.
+    ///   - policy: the witnesses that must have cosigned the new checkpoint; nil to ignore witnesses.
     @discardableResult
     public func check(
-        with verifiers: [NoteVerifier]
+        with verifiers: [NoteVerifier], policy: WitnessPolicy? = nil
     ) throws(AuditProofError) -> (old: Checkpoint, new: Checkpoint) {
-        let (old, new) = (try ProofText.checkpoint(old, verifiers), try ProofText.checkpoint(new, verifiers))
+        let old = try ProofText.checkpoint(old, verifiers, nil)
+        let new = try ProofText.checkpoint(new, verifiers, policy)
         guard old.origin.utf8.elementsEqual(new.origin.utf8) else { throw .otherLog(old.origin, new.origin) }
         guard old.size <= new.size else { throw .wrongOrder(old: old.size, new: new.size) }
         let proof = ConsistencyProof(oldSize: old.size, newSize: new.size, hashes: hashes)
@@ -141,12 +148,15 @@ enum ProofText {
     }
 
     static func checkpoint(
-        _ note: SignedNote, _ verifiers: [NoteVerifier]
+        _ note: SignedNote, _ verifiers: [NoteVerifier], _ policy: WitnessPolicy?
     ) throws(AuditProofError) -> Checkpoint {
         do throws(NoteError) {
-            return try Checkpoint(note, signedByLogWith: verifiers)
+            let checkpoint = try Checkpoint(note, signedByLogWith: verifiers)
+            guard let policy else { return checkpoint }
+            if policy.isMet(by: try policy.signers(of: note)) { return checkpoint }
         } catch {
             throw .note(error)
         }
+        throw .unwitnessed
     }
 }

@@ -24,6 +24,7 @@ struct VerificationWalk {
     private var isSegmentWhole = true
     /// The size of the last valid cosigned checkpoint.
     private var cosigned = 0
+    private var witnessed: WitnessedCheckpoint?
     private var archivedEnd = 0
     private var lastArchived = 0
     private var registers: RegisterComparison
@@ -187,6 +188,7 @@ struct VerificationWalk {
     private mutating func prove(_ checkpoint: CheckpointSchedule.Stop, isByEntries: Bool) {
         evidence.note(checkpoint, isByEntries: isByEntries)
         if checkpoint.isCosigned { cosigned = checkpoint.size }
+        if let time = checkpoint.witnessTime { witnessed = WitnessedCheckpoint(size: checkpoint.size, time: time) }
     }
 
     /// Its archived segment was not supplied, so it proves nothing: a fault if it is the newest external checkpoint.
@@ -215,6 +217,8 @@ struct VerificationWalk {
                 Sentence.entries(entries, "is", "are") + " missing, and the log does not record them as archived.")
         }
         result.cosigned = plan.findUncosigned(after: cosigned, at: size, &faults)
+        plan.findUnwitnessed(after: witnessed, at: size, &faults)
+        result.witnessed = witnessed
         result.unproved = evidence.conclude(before: max(size, registers.end), &faults)
         result.origin = origin
         result.size = size

@@ -2,8 +2,8 @@
 struct EndpointURL: Sendable {
     /// For messages.
     let example: String
-    /// What to give if the path is missing.
-    let path: String
+    /// What to give if the path is missing; nil if it may be.
+    let path: String?
     /// Whether plain HTTP is allowed on this machine only.
     let needsTLS: Bool
 
@@ -16,8 +16,11 @@ struct EndpointURL: Sendable {
         example: "https://issuer.example.com/.well-known/jwks.json", path: "give the one of the JWK set", needsTLS: true
     )
 
+    /// The submission prefix of a witness (C2SP tlog-witness).
+    static let witness = EndpointURL(example: "https://witness.example.com", path: nil, needsTLS: true)
+
     /// No message repeats the text: it may contain a password.
-    fileprivate func checked(_ text: String) throws(InvalidValue) -> String {
+    func checked(_ text: String) throws(InvalidValue) -> String {
         try require(
             text.utf8.count <= 2048 && text.utf8.allSatisfy { (0x21...0x7E).contains($0) },
             "holds a character invalid in URLs, or is longer than 2048 bytes; give one such as \(example)")
@@ -29,7 +32,9 @@ struct EndpointURL: Sendable {
             "holds a user, a password, a query or a fragment; give the address alone, such as \(example)")
         let rest = text.dropFirst(scheme.count)
         let authority = rest.prefix { $0 != "/" }
-        try require(rest.utf8.count > authority.utf8.count + 1, "has no path; \(path), as in \(example)")
+        if let path {
+            try require(rest.utf8.count > authority.utf8.count + 1, "has no path; \(path), as in \(example)")
+        }
         let hasPort = authority.contains(":") && !authority.hasSuffix("]")
         let address = try? GatewayConfiguration.ListenAddress(hasPort ? String(authority) : "\(authority):\(port)")
         guard let address, case .tcp(_, 1...) = address else {

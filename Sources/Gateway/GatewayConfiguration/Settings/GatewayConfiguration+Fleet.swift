@@ -41,8 +41,8 @@ extension GatewayConfiguration {
         guard let fleet, var log = audit else { return nil }
         (log.origin, log.key) = (fleet.origin, fleet.key)
         log.checkpoints = Checkpoints()
-        log.checkpoints.interval = audit?.checkpoints.interval ?? log.checkpoints.interval
         log.checkpoints.file = fleet.key.beside(".checkpoints", fleet.key.origin)
+        if let own = audit?.checkpoints { log.checkpoints.takeWitnesses(of: own) }
         return log
     }
 

@@ -22,6 +22,12 @@ extension GatewayConfiguration {
 }
 
 extension GatewayConfiguration.ListenAddress {
+    /// Nil for text that a configuration could not have either.
+    public init?(argument text: String) {
+        guard let address = try? Self(text) else { return nil }
+        self = address
+    }
+
     /// Reads `127.0.0.1:8080`, `[::1]:8080`, `localhost:8080` or `unix:/run/privyseal.sock`.
     init(_ text: String) throws(InvalidValue) {
         let prefix = "unix:"

@@ -36,7 +36,15 @@ extension GatewayStatus {
         let complaints = (publication?.destinations ?? []).compactMap { place in
             place.complaint.map { "checkpoints to \(place.name): \($0)" }
         }
-        return ([parts.joined(separator: ", "), state.reason].compactMap(\.self) + complaints)
+        let witnesses = log.witnesses
+        if let size = witnesses?.quorumSize { parts.append("enough witnesses cosigned \(size)") }
+        // The reason of the state names the witnesses already.
+        let refusals =
+            state.isWritable
+            ? (witnesses?.witnesses ?? []).compactMap { witness in
+                witness.complaint.map { "witness \(witness.name): \($0)" }
+            } : []
+        return ([parts.joined(separator: ", "), state.reason].compactMap(\.self) + complaints + refusals)
             .joined(separator: "\n")
     }
 

@@ -90,6 +90,17 @@ extension GatewayStatus: Encodable {
             "destinations": publication?.destinations.map { place -> JSONMembers in
                 ["name": place.name, "lastSuccess": place.lastSuccess, "complaint": place.complaint]
             },
+            "quorum": log.witnesses.map { witnesses -> JSONMembers in
+                [
+                    "size": witnesses.quorumSize, "time": witnesses.quorumTime,
+                    "complaint": witnesses.quorumComplaint,
+                    "witnesses": witnesses.witnesses.map { witness -> JSONMembers in
+                        [
+                            "name": witness.name, "lastSuccess": witness.lastSuccess, "complaint": witness.complaint,
+                        ]
+                    },
+                ]
+            },
         ]
     }
 

@@ -7,6 +7,7 @@ import Logging
 import Signing
 import SigningKit
 import TransparencyLog
+import WitnessClient
 
 /// Builds an audit log from its configuration: the store, the log's key, and the checkpoint destinations.
 struct AuditComposition {
@@ -43,8 +44,7 @@ struct AuditComposition {
         let signer = try loadOrCreate()
         let location = audit.location(of: signer.name)
         let file = CheckpointFile(audit.checkpoints.file.path, name: isShared ? "fleetFile" : "file")
-        let publisher =
-            isServing ? CheckpointPublisher(destinations(file, fleetLog), cosigner: cosigner(of: signer.name)) : nil
+        let publisher = publisher(of: signer.name, isServing: isServing, file, fleetLog, location)
         let log = AuditLog(
             signer: signer,
             settings: AuditSettings(
@@ -136,7 +136,28 @@ struct AuditComposition {
         return "\(host.isEmpty ? "localhost" : host)/privyseal/\(random)"
     }
 
-    // MARK: Checkpoint destinations
+    // MARK: Checkpoints
+
+    /// A command only asks witnesses, if it may not sign without them.
+    private func publisher(
+        of origin: String, isServing: Bool, _ file: CheckpointFile, _ fleetLog: AuditLog?, _ location: AuditLocation
+    ) -> CheckpointPublisher? {
+        let quorum = quorum(location)
+        guard isServing else {
+            return audit.checkpoints.witness == .require ? CheckpointPublisher([], quorum: quorum) : nil
+        }
+        return CheckpointPublisher(destinations(file, fleetLog), cosigner: cosigner(of: origin), quorum: quorum)
+    }
+
+    private func quorum(_ location: AuditLocation) -> WitnessQuorum? {
+        guard let policy = audit.checkpoints.witnessPolicy, let failure = audit.checkpoints.witness else { return nil }
+        let client = WitnessClient(policy: policy, isShared: isShared) { () throws(AuditStoreError) in
+            try location.read()
+        }
+        return WitnessQuorum(
+            client, failure: failure == .require ? .require : .warn, interval: audit.checkpoints.interval,
+            log: isShared ? "fleet" : "gateway")
+    }
 
     private func destinations(
         _ file: CheckpointFile, _ fleetLog: AuditLog?

@@ -27,6 +27,7 @@ struct CommandGateway {
     /// - Parameter names: what the request names, as far as the configuration has it, for the entry of a refusal.
     func run(_ sign: () async throws -> String, names: () -> Names) async throws -> String {
         do {
+            await logs?.log.requireQuorum()
             let answer = try await sign()
             await close()
             return answer

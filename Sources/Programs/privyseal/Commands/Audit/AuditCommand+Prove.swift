@@ -17,6 +17,8 @@ extension AuditCommand {
                 checkpoint. The log's public key is enough to check it, with privyseal audit check-proof or with \
                 twenty lines of any language. A size is that of the newest signed tree head, of a checkpoint in the \
                 log (privyseal audit checkpoint --all), or of one in --checkpoints.
+
+                With a policy of witnesses, the proof has the newest checkpoint that enough of them cosigned.
                 """)
 
         @Argument(help: ArgumentHelp("The entry's index, from 0.", valueName: "index"))
@@ -31,6 +33,7 @@ extension AuditCommand {
         var against: Int?
 
         @OptionGroup var log: AuditLogOption
+        @OptionGroup var witnesses: AuditPolicyOption
         @OptionGroup var checkpoints: AuditCheckpointOption
         @OptionGroup var archive: AuditArchiveOption
 
@@ -55,7 +58,9 @@ extension AuditCommand {
             let source = try log.open()
             let prover = try AuditProver(source.reader, archive: archive.bodies)
             let sizes: [Int?] = index == nil ? between : [against]
-            let heads = try sizes.map { try candidates($0, prover, source) }
+            let heads = try sizes.map { size in
+                try size.map { try candidates($0, prover, source) } ?? newest(prover, source)
+            }
             let proof = try AuditProver.first(heads[0]) { head throws(AuditProofError) in
                 if let index { return try prover.inclusion(of: index, in: head).text }
                 return try AuditProver.first(heads[1]) { later throws(AuditProofError) in
@@ -67,11 +72,34 @@ extension AuditCommand {
             try output.finish()
         }
 
-        /// The checkpoints of a size: the given ones and the log's own, or else those in the gateway's own file.
-        private func candidates(_ size: Int?, _ prover: AuditProver, _ source: AuditSource) throws -> [SignedTreeHead] {
-            guard let size else {
-                return [try prover.checkpoint()]
+        /// The head, or with a policy the newest checkpoint that enough witnesses cosigned.
+        private func newest(_ prover: AuditProver, _ source: AuditSource) throws -> [SignedTreeHead] {
+            guard let policy = try witnesses.policy(for: source) else { return [try prover.checkpoint()] }
+            let kept = try source.reader.checkpoints().suffix(Self.searchedCheckpoints).reversed().compactMap {
+                try? SignedNote(parsing: $0.note)
             }
+            let published = try checkpoints.collections(for: source).flatMap {
+                try $0.checkpoints.largest(Self.searchedCheckpoints)
+            }
+            let witnessed = (published + kept).filter { note in
+                (try? policy.isMet(by: policy.signers(of: note))) == true
+            }.compactMap { note in
+                (try? Checkpoint(parsing: note.text)).map { SignedTreeHead(size: $0.size, note: note.description) }
+            }
+            let origin = source.reader.identity.origin
+            let own = witnessed.filter { $0.note.hasPrefix("\(origin)\n") }
+            if let largest = own.map(\.size).max() { return own.filter { $0.size == largest } }
+            guard witnesses.file == nil else { throw AuditProofError.unwitnessed }
+            StandardError.print(
+                "privyseal: No checkpoint has the signatures of enough witnesses, so the proof has none of them.")
+            return [try prover.checkpoint()]
+        }
+
+        /// How many of the newest checkpoints are searched for one with enough witnesses.
+        private static let searchedCheckpoints = 64
+
+        /// The checkpoints of a size: the given ones and the log's own, or else those in the gateway's own file.
+        private func candidates(_ size: Int, _ prover: AuditProver, _ source: AuditSource) throws -> [SignedTreeHead] {
             let given = checkpoints.files.isEmpty ? [] : try heads(of: size, source)
             do throws(AuditProofError) {
                 return given + [try prover.checkpoint(size: size)]
@@ -95,6 +123,7 @@ extension AuditCommand {
             abstract: "Check a proof from privyseal audit prove, with only the log's public key.",
             discussion: """
                   privyseal audit check-proof proof --key audit.db.key.pub
+                  privyseal audit check-proof proof --policy witnesses.policy
 
                 The first line of a proof gives its kind. For a valid proof of an entry, the command prints the entry \
                 with the checkpoint that covers it.
@@ -104,15 +133,17 @@ extension AuditCommand {
         var file: String
 
         @OptionGroup var keys: AuditKeyOption
+        @OptionGroup var witnesses: AuditPolicyOption
         @OptionGroup var output: OutputOption
 
         func run() throws {
-            let verifiers = try keys.verifiers(for: nil)
+            let policy = try witnesses.policy(for: nil)
+            let verifiers = try keys.verifiers(for: nil, and: policy?.logs ?? [])
             let bytes = try StandardError.attempt(64) {
                 try EvidenceFile.contents(ofArgument: file, limit: EvidenceFile.Limit.proof)
             }
             let (document, text): (JSONMembers, String)
-            do throws(AuditProofError) { (document, text) = try check(bytes, verifiers) } catch {
+            do throws(AuditProofError) { (document, text) = try check(bytes, verifiers, policy) } catch {
                 if output.format == .json {
                     try output.write(["valid": false, "reason": error.description] as JSONMembers, text: "")
                 }
@@ -122,12 +153,12 @@ extension AuditCommand {
         }
 
         private func check(
-            _ bytes: [UInt8], _ verifiers: [NoteVerifier]
+            _ bytes: [UInt8], _ verifiers: [NoteVerifier], _ policy: WitnessPolicy?
         ) throws(AuditProofError) -> (JSONMembers, text: String) {
             guard bytes.starts(with: Self.growth.utf8) else {
                 // Any other document is parsed, and refused, as an inclusion proof.
                 let proof = try InclusionProofDocument(parsing: bytes)
-                let checkpoint = try proof.check(with: verifiers)
+                let checkpoint = try proof.check(with: verifiers, policy: policy)
                 // The entry may not be JSON, so it is text.
                 let entry = String(decoding: proof.entry, as: UTF8.self)
                 return (
@@ -142,7 +173,8 @@ extension AuditCommand {
                     """
                 )
             }
-            let (old, new) = try ConsistencyProofDocument(parsing: bytes).check(with: verifiers)
+            let (old, new) = try ConsistencyProofDocument(parsing: bytes).check(
+                with: verifiers, policy: policy)
             return (
                 [
                     "valid": true, "kind": "consistency", "origin": new.origin, "oldSize": old.size,

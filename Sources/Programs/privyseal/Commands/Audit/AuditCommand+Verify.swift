@@ -3,6 +3,7 @@ import AuditKit
 import Encodings
 import GatewayConfiguration
 import Glibc
+import SigningKit
 import StrictJSON
 import TransparencyLog
 
@@ -20,7 +21,8 @@ extension AuditCommand {
                   privyseal audit verify --database copy.db --key audit.db.key.pub \\
                     --checkpoints from-witness
 
-                If a cosigner's key is given too, the newest checkpoint must also have the cosigner's signature.
+                If a cosigner's key is given too, the newest checkpoint must also have the cosigner's signature. With a \
+                policy of witnesses, it must have the signatures of enough witnesses.
 
                 With --all-logs, every log in the database is verified. Give the keys of all logs, each by --key; a \
                 checkpoint file may hold the checkpoints of several logs. The log of a fleet has checkpoints of its \
@@ -33,6 +35,7 @@ extension AuditCommand {
         @OptionGroup var log: AuditLogOption
         @OptionGroup var all: AllLogsOption
         @OptionGroup var keys: AuditKeyOption
+        @OptionGroup var witnesses: AuditPolicyOption
         @OptionGroup var checkpoints: AuditCheckpointOption
         @OptionGroup var archive: AuditArchiveOption
         @OptionGroup var output: OutputOption
@@ -49,8 +52,12 @@ extension AuditCommand {
         func run() throws {
             guard all.allLogs else {
                 let source = try log.open()
+                let policy = try witnesses.policy(for: source)
+                // The keys of other logs would count as cosigners' keys.
+                let named = policy?.logs.filter { $0.name == source.reader.identity.origin } ?? []
                 let result = try verify(
-                    source, with: try keys.verifiers(for: source), checkpoints.collections(for: source))
+                    source, with: try keys.verifiers(for: source, and: named), policy,
+                    checkpoints.collections(for: source))
                 try output.write(result.document, text: result.text)
                 if !result.isIntact { throw ExitCode.failure }
                 return
@@ -62,8 +69,9 @@ extension AuditCommand {
             let results = try sources.map { source in
                 let origin = source.reader.identity.origin
                 let collections = try checkpoints.collections(for: source) + ofFleets
+                let policy = try witnesses.policy(for: source)
                 return try verify(
-                    source, with: try keys.verifiers(for: source, of: origin),
+                    source, with: try keys.verifiers(for: source, of: origin, and: policy?.logs ?? []), policy,
                     collections.map { try $0.only(of: origin) }.filter { $0.checkpoints.count > 0 || $0.isGiven })
             }
             let missing = try missingLogs(among: sources, ofFleets)
@@ -80,16 +88,18 @@ extension AuditCommand {
             guard let source = sources.first else { return [] }
             let found = Set(sources.map(\.reader.identity.origin))
             let known =
-                try keys.verifiers(for: source).map(\.name)
+                try keys.verifiers(for: source, and: witnesses.policy(for: source)?.logs ?? []).map(\.name)
                 + (checkpoints.collections(for: source) + ofFleets).flatMap { $0.checkpoints.origins }
             // A cosigner's key has the name of its log, and a suffix.
             return Set(known).subtracting(found).subtracting(found.map { AuditComposition.cosigner(of: $0) }).sorted()
         }
 
         private func verify(
-            _ source: AuditSource, with verifiers: [NoteVerifier], _ collections: [CheckpointCollection]
+            _ source: AuditSource, with verifiers: [NoteVerifier], _ policy: WitnessPolicy?,
+            _ collections: [CheckpointCollection]
         ) throws -> VerificationResult {
-            let verifier = AuditVerifier(verifiers, externals: collections.map(\.checkpoints), archive: archive.bodies)
+            let verifier = AuditVerifier(
+                verifiers, policy: policy, externals: collections.map(\.checkpoints), archive: archive.bodies)
             let report = try Self.report(by: verifier, on: source, isQuiet: quiet)
             let hasCosigner = source.audit?.checkpoints.cosigner != nil
             return VerificationResult(
@@ -181,6 +191,11 @@ struct VerificationResult {
                 "a cosigner's signature covers the first \(cosigned) entries; the other \(max(0, report.size - cosigned)) rest "
                     + "on the log's key alone")
         }
+        if let witnessed = report.witnessed {
+            lines.append(
+                "enough witnesses cosigned the first \(witnessed.size) entries, the last witness at "
+                    + "\(witnessed.time.text); the other \(max(0, report.size - witnessed.size)) rest on the log's key alone")
+        }
         if report.uncheckable > 0 {
             lines.append(
                 "\(Self.checkpoints(report.uncheckable)) inside archived segments not compared; --archive DIR makes it possible"
@@ -219,6 +234,7 @@ struct VerificationResult {
         let checkpoints: JSONMembers = [
             "keptChecked": report.keptChecked, "given": given, "givenChecked": report.externalChecked,
             "uncheckable": report.uncheckable, "cosigned": report.cosigned,
+            "witnessed": report.witnessed?.size, "witnessedAt": report.witnessed?.time,
         ]
         let faults = report.faults.map { fault -> JSONMembers in
             ["from": fault.entries?.lowerBound, "to": fault.entries?.upperBound, "message": fault.description]

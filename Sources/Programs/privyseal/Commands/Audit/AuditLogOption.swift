@@ -127,16 +127,44 @@ struct AuditKeyOption: ParsableArguments {
         completion: .file(extensions: ["pub"]))
     var files: [String] = []
 
+    /// - Parameter named: the keys of logs in a policy.
     /// - Throws: `ExitCode` 64 if there is no key or a file cannot be used, after printing the error.
-    func verifiers(for source: AuditSource?) throws -> [NoteVerifier] {
+    func verifiers(for source: AuditSource?, and named: [NoteVerifier] = []) throws -> [NoteVerifier] {
         var paths = files
         if let key = source?.audit?.key.path { paths.insert(AuditKeyFile(key).publicPath, at: 0) }
-        guard !paths.isEmpty else {
+        guard !paths.isEmpty || !named.isEmpty else {
             throw StandardError.failure(
                 "Nothing can be verified without the log's public key: give --key FILE, with a key that does not come "
                     + "from the copy itself.", status: ExitCode.validationFailure.rawValue)
         }
-        return try StandardError.attempt(64) { try paths.flatMap { try AuditKeyFile.publicKeys(in: $0) } }
+        let given = try StandardError.attempt(64) { try paths.flatMap { try AuditKeyFile.publicKeys(in: $0) } }
+        return given + named.filter { key in !given.contains { $0.text == key.text } }
+    }
+}
+
+/// The witnesses that must have cosigned.
+struct AuditPolicyOption: ParsableArguments {
+    @Option(
+        name: .customLong("policy"),
+        help: ArgumentHelp(
+            """
+            A file with the witnesses that must have cosigned the newest checkpoint (C2SP tlog-policy); its logs' keys \
+            count like those of --key. With --config, in place of the configured one.
+            """, valueName: "file"),
+        completion: .file())
+    var file: String?
+
+    /// Nil without a policy.
+    ///
+    /// - Throws: `ExitCode` 64 if the file cannot be used, after printing the error.
+    func policy(for source: AuditSource?) throws -> WitnessPolicy? {
+        guard let file else { return source?.audit?.checkpoints.witnessPolicy }
+        return try StandardError.attempt(64) { () throws(CommandError) in
+            let bytes = try EvidenceFile.contents(of: file, limit: WitnessPolicy.maximumSize)
+            do throws(WitnessPolicyError) { return try WitnessPolicy(parsing: bytes) } catch {
+                throw CommandError("\(file) is not a policy of witnesses. \(error)")
+            }
+        }
     }
 }
 
@@ -144,8 +172,10 @@ extension AuditKeyOption {
     /// The keys of one of several logs: its own, and its cosigner's.
     ///
     /// - Throws: `ExitCode` 64 if its own key is missing, after printing the error.
-    func verifiers(for source: AuditSource, of origin: String) throws -> [NoteVerifier] {
-        let verifiers = try verifiers(for: source).filter {
+    func verifiers(
+        for source: AuditSource, of origin: String, and named: [NoteVerifier]
+    ) throws -> [NoteVerifier] {
+        let verifiers = try verifiers(for: source, and: named).filter {
             $0.name == origin || $0.name == AuditComposition.cosigner(of: origin)
         }
         guard verifiers.contains(where: { $0.name == origin }) else {

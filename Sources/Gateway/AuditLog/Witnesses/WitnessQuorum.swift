@@ -1,0 +1,162 @@
+import Logging
+import Metrics
+public import SigningKit
+import Synchronization
+import TransparencyLog
+
+/// Adds the witnesses' signatures to checkpoints, and decides whether enough of them have cosigned recently.
+public final class WitnessQuorum: Sendable {
+    /// What happens while too few witnesses cosign.
+    public enum Failure: String, CaseIterable, Sendable {
+        /// The gateway signs nothing.
+        case require
+        /// The gateway signs, and an alert reports it.
+        case warn
+    }
+
+    private struct State {
+        var status: WitnessStatus
+        var last: ContinuousClock.Instant?
+    }
+
+    private let witnesses: any CheckpointWitnesses
+    private let failure: Failure
+    /// How old the last checkpoint with a quorum may be.
+    private let limit: Duration
+    /// For metric labels: `gateway`, or `fleet` for the log of a fleet.
+    private let log: String
+    private let state: Mutex<State>
+    private let now: @Sendable () -> Timestamp
+    private let logger = Logger(label: "privyseal.audit")
+
+    /// - Parameter interval: the time between two checkpoints. The quorum of one lasts for two of them.
+    public init(
+        _ witnesses: any CheckpointWitnesses, failure: Failure, interval: Duration, log: String = "gateway",
+        now: @escaping @Sendable () -> Timestamp = Timestamp.now
+    ) {
+        self.witnesses = witnesses
+        self.failure = failure
+        self.log = log
+        self.now = now
+        limit = interval * 2
+        let names = witnesses.policy.witnesses.map(\.verifier.name)
+        state = Mutex(State(status: WitnessStatus(witnesses: names.map { .init(name: $0) })))
+        // Export 0, so that alerts see that no witness has cosigned yet.
+        quorumTime.record(0)
+        for name in names { contradiction(of: name).record(0) }
+    }
+
+    private var quorumTime: Gauge {
+        Gauge(label: "privyseal_audit_quorum_timestamp_seconds", dimensions: [("log", log)])
+    }
+
+    private func contradiction(of name: String) -> Gauge {
+        Gauge(label: "privyseal_audit_witness_contradiction", dimensions: [("log", log), ("witness", name)])
+    }
+
+    var status: WitnessStatus { state.withLock { $0.status } }
+
+    /// Whether the next try cannot wait for the next checkpoint.
+    var isUrgent: Bool { failure == .require && isMissing }
+
+    private var isMissing: Bool { state.withLock { $0.status.quorumComplaint != nil || $0.last == nil } }
+
+    /// Why nothing may be signed; nil if enough witnesses have cosigned recently, or need not.
+    var error: AuditError? {
+        guard failure == .require else { return nil }
+        return state.withLock { state in
+            if let last = state.last, ContinuousClock.now - last <= limit { return nil }
+            let complaints = state.status.witnesses.compactMap { witness in
+                witness.complaint.map { "\(witness.name): \($0)" }
+            }
+            let reason = complaints.isEmpty ? "No witness has answered yet." : complaints.joined(separator: " ")
+            return .unavailable("Too few witnesses have cosigned the log in the last \(limit). \(reason)")
+        }
+    }
+
+    /// Asks the witnesses, and adds the signatures of those that cosign.
+    ///
+    /// - Parameter size: the number of entries of the checkpoint.
+    /// - Returns: whether the quorum is reached.
+    func cosign(_ note: inout SignedNote, size: Int, timeout: Duration) async -> Bool {
+        let begun = ContinuousClock.now
+        let answers = await witnesses.ask(note, timeout: timeout)
+        let time = now()
+        var signers: [NoteVerifier] = []
+        for (witness, answer) in zip(witnesses.policy.witnesses, answers) {
+            guard case .success(let signature) = answer, let signed = try? note.adding(signature) else { continue }
+            note = signed
+            signers.append(witness.verifier)
+        }
+        let isMet = witnesses.policy.isMet(by: signers)
+        let before = state.withLock { state in
+            defer {
+                state.status.note(answers, at: time)
+                state.status.quorumComplaint = isMet ? nil : "Too few witnesses cosigned the last checkpoint."
+                if isMet { (state.last, state.status.quorumTime, state.status.quorumSize) = (begun, time, size) }
+            }
+            return state.status
+        }
+        if isMet { quorumTime.record(Double(time.milliseconds) / 1000) }
+        report(answers, before, size: size, isMet: isMet)
+        return isMet
+    }
+
+    /// Logs what has changed since the last checkpoint: an outage of an hour must not fill the log.
+    private func report(_ answers: [WitnessAnswer], _ before: WitnessStatus, size: Int, isMet: Bool) {
+        for (witness, answer) in zip(before.witnesses, answers) {
+            switch answer {
+            case .success:
+                contradiction(of: witness.name).record(0)
+                guard witness.complaint != nil else { continue }
+                logger.notice("The witness \(witness.name) cosigns again", metadata: ["size": "\(size)"])
+            case .failure(let refusal):
+                contradiction(of: witness.name).record(refusal.isContradiction ? 1 : 0)
+                guard witness.complaint != refusal.description else { continue }
+                logger.log(
+                    level: refusal.isContradiction ? .critical : .error,
+                    "The witness \(witness.name) did not cosign: \(refusal)", metadata: ["size": "\(size)"])
+            }
+        }
+        let wasMet = before.quorumComplaint == nil
+        guard isMet != wasMet else { return }
+        let consequence = failure == .require ? "Without it, nothing is signed." : "The gateway goes on signing."
+        if isMet {
+            logger.notice("Enough witnesses cosign again", metadata: ["size": "\(size)"])
+        } else {
+            logger.error("Too few witnesses cosigned a checkpoint. \(consequence)", metadata: ["size": "\(size)"])
+        }
+    }
+}
+
+/// The last answers of the witnesses.
+public struct WitnessStatus: Hashable, Sendable {
+    public struct Witness: Hashable, Sendable {
+        public let name: String
+        /// When the witness last cosigned; nil if it never did.
+        public var lastSuccess: Timestamp?
+        /// Why the witness did not cosign the last checkpoint; nil if it did.
+        public var complaint: String?
+    }
+
+    public var witnesses: [Witness]
+    /// When enough witnesses last cosigned; nil if they never did.
+    public var quorumTime: Timestamp?
+    /// The number of entries that they cosigned then.
+    public var quorumSize: Int?
+    /// Nil if enough witnesses cosigned the last checkpoint, or if there was none yet.
+    public var quorumComplaint: String?
+
+    init(witnesses: [Witness]) {
+        self.witnesses = witnesses
+    }
+
+    fileprivate mutating func note(_ answers: [WitnessAnswer], at time: Timestamp) {
+        for (index, answer) in zip(witnesses.indices, answers) {
+            switch answer {
+            case .success: (witnesses[index].lastSuccess, witnesses[index].complaint) = (time, nil)
+            case .failure(let refusal): witnesses[index].complaint = refusal.description
+            }
+        }
+    }
+}

@@ -1,0 +1,88 @@
+import SQLite
+
+/// The last checkpoint of each log that a witness cosigned, in an SQLite database. A witness without it could cosign a
+/// fork, so it is never made anew for an existing key. Each call opens the database, so that a removed or replaced file
+/// is noticed.
+public struct WitnessMemory: Sendable {
+    /// A checkpoint that the witness has cosigned.
+    struct Cosigned: Hashable {
+        let size: Int
+        /// 32 bytes.
+        let root: [UInt8]
+        /// With the signatures of log and witness.
+        let note: String
+    }
+
+    /// "PrvW", in the header of the file.
+    private static let applicationID = 0x5072_7657
+    private static let schema = """
+        CREATE TABLE cosigned (
+            origin TEXT PRIMARY KEY, size INTEGER NOT NULL CHECK (size >= 0),
+            root BLOB NOT NULL CHECK (length(root) = 32), note TEXT NOT NULL
+        ) STRICT;
+        PRAGMA application_id = \(applicationID);
+        PRAGMA user_version = 1;
+        """
+
+    private let path: String
+
+    /// - Parameters:
+    ///   - path: absolute.
+    ///   - isNew: whether to create the database, which must not exist. Otherwise it must.
+    public init(path: String, isNew: Bool) throws(WitnessMemoryError) {
+        self.path = path
+        let identity: (Int?, Int?)
+        do throws(SQLiteError) {
+            let connection = try open(isNew ? .create : .readWrite)
+            if isNew { try connection.transaction { () throws(SQLiteError) in try connection.execute(Self.schema) } }
+            identity = (try connection.number("application_id"), try connection.number("user_version"))
+        } catch {
+            throw .failed(path, "\(error)")
+        }
+        guard identity == (Self.applicationID, 1) else { throw .foreign(path) }
+    }
+
+    private func open(_ access: Connection.Access) throws(SQLiteError) -> Connection {
+        let connection = try Connection(path: path, access: access)
+        connection.wait(milliseconds: 5000)
+        // Durable also if the machine fails just after the commit (sqlite.org/pragma.html#pragma_synchronous).
+        try connection.execute("PRAGMA synchronous = EXTRA")
+        return connection
+    }
+
+    /// The last checkpoint of a log.
+    func last(of origin: String) throws(SQLiteError) -> Cosigned? { try Self.last(of: origin, try open(.readOnly)) }
+
+    /// Replaces the last checkpoint of a log in one transaction: between the comparison and the write, no other process
+    /// can store a checkpoint. Returns when the new one is durable.
+    ///
+    /// - Parameter decide: gets the last checkpoint, and returns the new one; nil to keep the last one.
+    func replace(of origin: String, _ decide: (Cosigned?) -> Cosigned?) throws(SQLiteError) {
+        let connection = try open(.readWrite)
+        try connection.transaction { () throws(SQLiteError) in
+            guard let new = decide(try Self.last(of: origin, connection)) else { return }
+            try connection.run(
+                "INSERT OR REPLACE INTO cosigned (origin, size, root, note) VALUES (?1, ?2, ?3, ?4)",
+                .text(origin), .integer(new.size), .blob(new.root), .text(new.note))
+        }
+    }
+
+    private static func last(of origin: String, _ connection: Connection) throws(SQLiteError) -> Cosigned? {
+        try connection.first("SELECT size, root, note FROM cosigned WHERE origin = ?1", [.text(origin)]) { row in
+            Cosigned(size: row.integer(0), root: row.bytes(1), note: row.text(2))
+        }
+    }
+}
+
+/// Why the memory of a witness cannot be used. The description is a sentence.
+public enum WitnessMemoryError: Error, CustomStringConvertible {
+    case foreign(String)
+    case failed(String, String)
+
+    public var description: String {
+        switch self {
+        case .foreign(let path): "\(path) is not the database of a witness, or one of a newer version."
+        case .failed(let path, let reason): "\(path) cannot be used: \(reason)."
+        }
+    }
+}

@@ -1,0 +1,255 @@
+"""A gateway whose checkpoints witnesses cosign, and the verification of its log with their policy."""
+
+import contextlib
+import json
+import pathlib
+import shutil
+import sqlite3
+import subprocess
+
+import pytest
+from auditing import APP, UNAVAILABLE, AuditedService, await_
+from conftest import BINARY
+from database_server import cluster, url
+from fleet import FleetGateway
+from key_lifecycle import KeysInFiles
+from running import FileKeys
+from witnesses import OtherWitness, SampleLog, WitnessProcess, cosigned_at, policy, split
+
+ORIGIN = "example.com/privyseal/shop"
+
+
+class WitnessedService(AuditedService):
+    def __init__(self, place, failure="require", interval=1):
+        self.failure, self.interval = failure, interval
+        self.policy = pathlib.Path(place) / "witnesses.policy"
+        super().__init__(BINARY, place, FileKeys(place))
+
+    def configure(self, audit="", more="", extra_clients=(), uri=None):
+        settings = (
+            f"origin: {ORIGIN}\ncheckpoints: {{interval: {self.interval}, file: {self.checkpoints}, "
+            f"policy: {self.policy}, witness: {self.failure}}}"
+        )
+        super().configure(settings, more, extra_clients, uri)
+
+    def signs(self):
+        status, _, body = self.sign()
+        assert status == 200 or json.loads(body)["type"] == UNAVAILABLE
+        return status == 200
+
+    def copy(self, name="copy"):
+        """The database and the checkpoints as an auditor gets them."""
+        directory = self.directory / name
+        directory.mkdir()
+        shutil.copy(self.checkpoints, directory / "checkpoints")
+        with contextlib.closing(sqlite3.connect(self.database)) as source:
+            with contextlib.closing(sqlite3.connect(directory / "audit.db")) as target:
+                source.backup(target)
+        return directory
+
+    @property
+    def vkey(self):
+        return pathlib.Path(f"{self.database}.key.pub").read_text().strip()
+
+
+def audit(*arguments, status=0):
+    ended = subprocess.run([BINARY, "audit", *map(str, arguments)], capture_output=True, text=True, timeout=60)
+    assert ended.returncode == status, ended.stdout + ended.stderr
+    return ended.stdout + ended.stderr
+
+
+@pytest.fixture
+def witness(place):
+    """Knows the log of a gateway that has run once without witnesses."""
+    service = AuditedService(BINARY, place, FileKeys(place), f"origin: {ORIGIN}")
+    with service:
+        assert service.sign()[0] == 200
+    key = pathlib.Path(f"{service.database}.key.pub").read_text().strip()
+    with WitnessProcess(BINARY, place / "witness", [key]) as witness:
+        yield witness
+
+
+def test_without_its_witness_a_gateway_releases_nothing(place, witness):
+    service = WitnessedService(place)
+    policy(service.policy, [witness], "all")
+    witness.stop()
+    with service:
+        assert not service.signs()
+        assert json.loads(service.ask("GET", "/readyz")[2])["status"] == "unready"
+        reason = service.status()["audit"]["reason"]
+        assert "Too few witnesses" in reason and witness.name in reason and "Connection refused" in reason
+        witness.start()
+        await_(service.signs, "the gateway signs with its witness")
+        witness.kill()
+        await_(lambda: not service.signs(), "the gateway stops without its witness", seconds=5)
+        witness.start()
+        await_(service.signs, "the gateway signs again")
+        quorum = service.status()["audit"]["quorum"]
+        assert quorum["complaint"] is None and quorum["witnesses"][0]["name"] == witness.name
+    assert service.process.returncode == 0
+
+
+def test_privyseal_sign_needs_the_witnesses_too(place, witness):
+    service = WitnessedService(place)
+    policy(service.policy, [witness], "all")
+    command = ("sign", "promotional-offer", "--app", APP, "productId=m", "offerIdentifier=w")
+    assert service.run(*command)[0] == 0
+    witness.stop()
+    status, output, error = service.run(*command)
+    assert (status, output) == (1, b"") and b"audit log" in error
+
+
+def test_with_warn_a_gateway_signs_without_its_witness_and_says_so(place, witness):
+    service = WitnessedService(place, failure="warn")
+    policy(service.policy, [witness], "all")
+    witness.stop()
+    with service:
+        assert service.signs()
+        await_(lambda: service.status()["audit"]["quorum"]["complaint"], "the status says that a witness is missing")
+        assert service.metric("privyseal_audit_quorum_timestamp_seconds", log="gateway") == 0
+        witness.start()
+        await_(lambda: service.metric("privyseal_audit_quorum_timestamp_seconds", log="gateway") > 0, "the quorum")
+        assert service.metric("privyseal_audit_witness_contradiction", log="gateway", witness=witness.name) == 0
+        status, _, text = service.ask("GET", "/v1/status", None, {"Accept": "text/plain"}, listener="admin")
+        assert status == 200 and b"enough witnesses cosigned" in text
+
+
+FAULTS = [
+    "refuses", "fails", "redirects", "is empty", "answers nonsense", "answers endlessly", "gives no size",
+    "gives a huge size", "gives a negative size", "repeats the size", "signs with another key", "signs another text",
+    "signs without a time", "signs under another name", "hangs",
+]  # fmt: skip
+
+
+def test_a_witness_that_lies_or_fails_does_not_count(place):
+    """Two of three suffice, whatever the third one does; with two that lie, nothing is released."""
+    with OtherWitness("w.example/1") as first, OtherWitness("w.example/2") as second, OtherWitness("w.example/3") as third:
+        service = WitnessedService(place)
+        policy(service.policy, [first, second, third], 2)
+        with service:
+            await_(service.signs, "the gateway signs")
+            for fault in FAULTS:
+                third.fault = fault
+                asked = len(third.requests)
+                await_(lambda: len(third.requests) > asked + 1, f"the witness that {fault} was asked")
+                assert service.signs(), fault
+            for fault in FAULTS:
+                second.fault = fault
+                await_(lambda: not service.signs(), f"too few witnesses: {fault}", seconds=10)
+                second.fault = None
+                await_(service.signs, f"enough witnesses after: {fault}")
+        # Nothing that a lying witness sent is in a checkpoint.
+        notes = [note for note in service.checkpoints.read_text().split("\n\n\u2014") if note]
+        assert len(notes) > 10
+        for note in service.checkpoints.read_text().strip().replace("\n\n\u2014", "\0\u2014").split("\n\n"):
+            text, signatures = split(note.replace("\0", "\n\n") + "\n")
+            for signature in signatures[1:]:
+                [key] = [one.vkey for one in (first, second, third) if one.name == signature[0]]
+                assert cosigned_at(key, text, signature)
+
+
+def test_a_fork_of_the_log_is_refused_and_nothing_is_signed(place, witness):
+    service = WitnessedService(place)
+    policy(service.policy, [witness], "all")
+    with service:
+        await_(service.signs, "the gateway signs")
+    size = int(witness.latest(ORIGIN)[2].splitlines()[1])
+    # An attacker puts back an empty log, with the true key, and removes the gateway's own checkpoints.
+    for file in [*service.place.glob("audit.db*"), *service.place.glob("audit.index*"), service.checkpoints]:
+        if not file.name.endswith((".key", ".pub")):
+            file.unlink()
+    with service:
+        assert not service.signs()
+        await_(lambda: "answered 422" in (service.status()["audit"]["reason"] or ""), "the fork is refused", seconds=40)
+        assert not service.signs()
+        assert service.metric("privyseal_audit_witness_contradiction", log="gateway", witness=witness.name) == 1
+    assert int(witness.latest(ORIGIN)[2].splitlines()[1]) == size
+    assert "A checkpoint was refused" in witness.output.read_text()
+
+
+def test_an_auditor_verifies_a_copy_with_the_policy(place, witness):
+    service = WitnessedService(place)
+    policy(service.policy, [witness], "all")
+    auditor = policy(place / "auditor.policy", [witness], "all", [service.vkey, SampleLog("x.example").vkey], with_urls=False)
+    with service:
+        await_(service.signs, "the gateway signs")
+        assert service.signs()
+        await_(lambda: len(service.checkpoints.read_text()) > 500, "checkpoints are published")
+        copy = service.copy()
+        on = ("--database", copy / "audit.db", "--policy", auditor)
+        text = audit("verify", *on, "--checkpoints", copy / "checkpoints")
+        assert "intact" in text and "enough witnesses cosigned the first" in text
+        # The database alone has witnessed checkpoints, too.
+        assert "enough witnesses cosigned" in audit("verify", *on)
+        answer = json.loads(audit("verify", *on, "--format", "json"))
+        assert 0 < answer["checkpoints"]["witnessed"] <= answer["size"] and answer["checkpoints"]["witnessedAt"]
+
+        # A proof with the signatures of the witnesses.
+        audit("prove", 0, *on, "--out", copy / "proof")
+        assert "valid" in audit("check-proof", copy / "proof", "--policy", auditor)
+        status, proof, _ = service.run("audit", "prove", "0")
+        assert status == 0 and witness.name.encode() in proof
+
+        # The policy of another witness is not met.
+        with OtherWitness("w.example/1") as stranger:
+            other = policy(place / "other.policy", [stranger], "all", [service.vkey])
+        text = audit("verify", "--database", copy / "audit.db", "--policy", other, status=1)
+        assert "No checkpoint that could be compared has the signatures of enough witnesses" in text
+        assert "Too few witnesses" in audit("check-proof", copy / "proof", "--policy", other, status=1)
+        assert "Too few witnesses" in audit("prove", 0, "--database", copy / "audit.db", "--policy", other, status=1)
+
+    # The holder of the log's key adds entries and a checkpoint, and no witness sees them.
+    service.failure = "warn"
+    service.configure()
+    witness.stop()
+    with service:
+        assert service.signs()
+        before = service.checkpoints.read_text()
+        await_(lambda: service.checkpoints.read_text() != before, "an unwitnessed checkpoint is published")
+        copy = service.copy("later")
+    text = audit("verify", "--database", copy / "audit.db", "--policy", auditor, "--checkpoints", copy / "checkpoints", status=1)
+    assert "The last checkpoint that enough witnesses cosigned covers" in text
+
+
+def test_a_changed_cosignature_makes_a_checkpoint_invalid(place, witness):
+    service = WitnessedService(place)
+    policy(service.policy, [witness], "all")
+    with service:
+        await_(service.signs, "the gateway signs")
+        copy = service.copy()
+    auditor = policy(place / "auditor.policy", [witness], "all", [service.vkey])
+    notes = (copy / "checkpoints").read_text().rstrip("\n")
+    head, _, signature = notes.rpartition(" ")
+    changed = signature[:-6] + ("A" if signature[-6] != "A" else "B") + signature[-5:]
+    (copy / "checkpoints").write_text(f"{head} {changed}\n\n")
+    text = audit(
+        "verify", "--database", copy / "audit.db", "--policy", auditor, "--checkpoints", copy / "checkpoints", status=1
+    )
+    assert f"The signature by {witness.name} is wrong" in text
+
+
+def test_the_logs_of_a_fleet_are_witnessed(place):
+    class Witnessed(FleetGateway):
+        def configure(self, *arguments, **named):
+            super().configure(*arguments, **named)
+            text = self.configuration.read_text()
+            self.configuration.write_text(
+                text.replace("checkpoints: {", f"checkpoints: {{policy: {place}/w.policy, witness: require, ", 1)
+            )
+
+    with cluster() as server, OtherWitness("w.example/1") as first:
+        policy(place / "w.policy", [first], "all")
+        keys = KeysInFiles(place)
+        gateways = [Witnessed(BINARY, place, number, keys, url(server)) for number in (1, 2)]
+        with gateways[0], gateways[1]:
+            for gateway in gateways:
+                await_(gateway.is_ready, "the gateway is ready")
+            origins = [gateway.origin for gateway in gateways] + [gateways[0].fleet_origin]
+            await_(lambda: all(one in first.sizes for one in origins), "the three logs are cosigned")
+        key_files = [gateway.public_key for gateway in gateways] + [place / "fleet.key.pub"]
+        logs = [file.read_text().strip() for file in key_files]
+        auditor = policy(place / "auditor.policy", [first], "all", logs)
+        checkpoints = [option for gateway in gateways for option in ("--checkpoints", gateway.checkpoints)]
+        checkpoints += ["--checkpoints", place / "fleet.checkpoints"]
+        text = audit("verify", "--all-logs", "--database", url(server), "--policy", auditor, *checkpoints)
+        assert text.count("enough witnesses cosigned") == 3

@@ -458,7 +458,10 @@ let package = Package(
             ]),
         tests(
             "GatewayConfigurationTests",
-            ["GatewayConfiguration", "P8", "PKCS11Token", "AWSKMS", "AdvancedCommerce", "SigningKit", crypto]),
+            [
+                "GatewayConfiguration", "P8", "PKCS11Token", "AWSKMS", "AdvancedCommerce", "SigningKit",
+                "TransparencyLog", crypto,
+            ]),
         tests("KeyDrillsTests", ["KeyDrills", "SigningKit", "StrictJSON", "JWS", "Encodings", crypto]),
     ]
 )

@@ -113,7 +113,8 @@ enum ImportRules {
                 "SignerProtocol", "SignerHost", "SignerClient",
                 "TransparencyLog", "StrictJSON", "Encodings", "AuditLog", "WitnessClient", "Signing",
                 "WorkloadIdentities", "KeyLifecycle", "PKCS11", "SignatureExplanation",
-                "GatewayHTTP", "WitnessServer", "ComplianceReport", "GatewayConfiguration", "KeyDrills", "PrometheusMetrics",
+                "GatewayHTTP", "WitnessServer", "ComplianceReport", "GatewayConfiguration", "KeyDrills",
+                "PrometheusMetrics",
                 "OTLPTracing", "TraceContext", "ServiceManager", "CLinux", "CProcessStart",
             ]),
         Target(
@@ -154,7 +155,7 @@ enum ImportRules {
         "CLinux": ["ServiceManager", "SQLiteAuditStore", "privyseal"],
         "CProcessStart": ["privyseal"],
         "CProcessSandbox": ["ProcessSandbox"],
-        "HummingbirdCore": ["GatewayHTTP"],
+        "HummingbirdCore": ["GatewayHTTP", "WitnessServer"],
         "Yams": ["GatewayHTTP"],
         "CYaml": ["GatewayConfiguration"],
         "ArgumentParser": ["privyseal"],

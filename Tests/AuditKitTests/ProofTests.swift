@@ -156,4 +156,21 @@ struct ProofTests {
             }
         }
     }
+
+    @Test("The hashes between any two sizes prove the growth", arguments: [1, 2, 3, 4095, 4096, 4097, 8200, 9000])
+    func growth(_ old: Int) throws {
+        let log = try SampleLog(size: 9000)
+        let head = try log.head()
+        let new = try Checkpoint(parsing: try SignedNote(parsing: head.note).text)
+        let prover = try AuditProver(log.reader)
+        let hashes = try prover.consistency(from: old, to: new)
+        let oldRoot = AppendOnlyTree(leaves: (0..<old).map { MerkleHash.leaf(SampleLog.body($0)) }).root
+        #expect(
+            ConsistencyProof(oldSize: old, newSize: 9000, hashes: hashes).verify(oldRoot: oldRoot, newRoot: new.root))
+        let other = try Checkpoint(origin: SampleLog.origin, size: 9000, root: .empty)
+        #expect(throws: AuditProofError.unfit(size: 9000)) { try prover.consistency(from: old, to: other) }
+        #expect(throws: AuditProofError.wrongOrder(old: 9001, new: 9000)) {
+            try prover.consistency(from: 9001, to: new)
+        }
+    }
 }

@@ -31,7 +31,9 @@ struct CheckpointKeepingTests {
     @Test("The log keeps the first checkpoint with a co-signature and the first without")
     func cosigned() {
         var keeping = CheckpointRetention()
-        let kept = [false, false, true, true, false].map { keeping.keeps(300_000, CheckpointPublisher.Cosigners(hasQuorum: $0)) }
+        let kept = [false, false, true, true, false].map {
+            keeping.keeps(300_000, CheckpointPublisher.Cosigners(hasQuorum: $0))
+        }
         #expect(kept == [true, false, true, false, true])
     }
 

@@ -200,7 +200,7 @@ struct AuditTests {
             (
                 "{database: /d, checkpoints: {intervall: 60}}",
                 "audit.checkpoints.intervall: is not a known key; did you mean interval? The keys are interval, "
-                    + "file, output, url, tokenFile, cosigner."
+                    + "file, output, url, tokenFile, cosigner, policy, witness."
             ),
             (
                 "{database: /d, checkpoints: {interval: 86401}}",

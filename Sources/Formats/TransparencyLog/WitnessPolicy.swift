@@ -29,7 +29,8 @@ public struct WitnessPolicy: Sendable {
     /// Whether these signers of a checkpoint include enough witnesses.
     public func isMet(by signers: [NoteVerifier]) -> Bool {
         guard let quorum else { return true }
-        let signed = witnesses.map { witness in signers.contains { $0.isWitness && $0.hasSameKey(as: witness.verifier) } }
+        let signed = witnesses.map { witness in signers.contains { $0.isWitness && $0.hasSameKey(as: witness.verifier) }
+        }
         return Self.isMet(quorum, signed)
     }
 
@@ -216,7 +217,8 @@ extension WitnessPolicyError: CustomStringConvertible {
             "Give all, any, or a number from 1 to \(members), the number of the group's members."
         case .undefined(let name): "No line before this one defines \(name) as a witness or group."
         case .repeatedName(let name): "\(name) is defined already, or reserved."
-        case .repeatedMember(let name): "\(name) is a member already; each witness or group belongs to one group at most."
+        case .repeatedMember(let name):
+            "\(name) is a member already; each witness or group belongs to one group at most."
         }
     }
 }

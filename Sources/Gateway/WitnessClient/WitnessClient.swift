@@ -106,7 +106,8 @@ public final class WitnessClient: CheckpointWitnesses {
                 return try AuditProver(reader).consistency(from: oldSize, to: checkpoint)
             }
         } catch {
-            throw WitnessRefusal("The growth from \(oldSize) to \(checkpoint.size) entries cannot be proved to it. \(error)")
+            throw WitnessRefusal(
+                "The growth from \(oldSize) to \(checkpoint.size) entries cannot be proved to it. \(error)")
         }
         return AddCheckpointRequest(oldSize: oldSize, hashes: hashes, note: note)
     }

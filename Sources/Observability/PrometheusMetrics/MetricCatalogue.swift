@@ -98,6 +98,12 @@ public enum MetricCatalogue {
         MetricDescription(
             "privyseal_audit_cosign_failures_total", .counter,
             "Checkpoints that were sent without the configured cosignature."),
+        MetricDescription(
+            "privyseal_audit_quorum_timestamp_seconds", .gauge, by: ["log"],
+            "When enough witnesses last cosigned a checkpoint, in seconds since 1970."),
+        MetricDescription(
+            "privyseal_audit_witness_contradiction", .gauge, by: ["log", "witness"],
+            "1 while the witness knows another log than the gateway's."),
         MetricDescription("privyseal_audit_free_bytes", .gauge, "Free space on the file system of the audit log."),
         MetricDescription(
             "privyseal_audit_short_of_space", .gauge, "1 if this space is less than the configured reserve."),

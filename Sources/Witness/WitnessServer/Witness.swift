@@ -107,7 +107,8 @@ public final class Witness: Sendable {
         guard proof.verify(oldRoot: root, newRoot: checkpoint.root) else {
             throw Refusal(
                 answer: .contradiction(
-                    "The log of \(checkpoint.size) entries does not begin with the \(size) that this witness cosigned."))
+                    "The log of \(checkpoint.size) entries does not begin with the \(size) that this witness cosigned.")
+            )
         }
     }
 

@@ -8,7 +8,8 @@ import subprocess
 import threading
 
 import pytest
-from authority import SERVER, Authority
+from auditing import await_
+from authority import Authority
 from conftest import BINARY
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from witnesses import SampleLog, WitnessProcess, cosigned_at, split
@@ -55,7 +56,8 @@ def test_a_fork_is_refused(witness, log, size, fork):
     if size >= 10:
         status, _, text = witness.add(log.request(10, size, fork))
         assert (status, "does not begin with the 10" in text) == (422, True)
-        assert f"checkpoint={log.name}|{size}|" in witness.output.read_text(), "the proof of the fork is in the log"
+        proof = f"checkpoint={log.name}|{size}|"
+        await_(lambda: proof in witness.output.read_text(), "the proof of the fork is in the witness' log")
     else:
         assert witness.add(log.request(10, size, fork))[0] == 400
     # The true log is cosigned as before.
@@ -236,7 +238,7 @@ def test_errors_of_the_command_line_name_the_cure(place, witness, log):
 
 def test_a_witness_serves_over_tls(place, log):
     authority = Authority(place, "authority")
-    server = authority.issue("server", usage=SERVER)
+    server = authority.server()
     options = ("--certificate", server.certificate_path, "--private-key", server.key_path)
     witness = WitnessProcess(BINARY, place / "witness", [log.vkey], options=options)
     witness.tls = ssl.create_default_context(cafile=authority.certificate.certificate_path)

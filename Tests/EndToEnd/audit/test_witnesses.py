@@ -76,8 +76,9 @@ def test_without_its_witness_a_gateway_releases_nothing(place, witness):
     with service:
         assert not service.signs()
         assert json.loads(service.ask("GET", "/readyz")[2])["status"] == "unready"
+        await_(lambda: "Connection refused" in service.status()["audit"]["reason"], "the status gives the reason")
         reason = service.status()["audit"]["reason"]
-        assert "Too few witnesses" in reason and witness.name in reason and "Connection refused" in reason
+        assert "Too few witnesses" in reason and witness.name in reason
         witness.start()
         await_(service.signs, "the gateway signs with its witness")
         witness.kill()
@@ -85,7 +86,7 @@ def test_without_its_witness_a_gateway_releases_nothing(place, witness):
         witness.start()
         await_(service.signs, "the gateway signs again")
         quorum = service.status()["audit"]["quorum"]
-        assert quorum["complaint"] is None and quorum["witnesses"][0]["name"] == witness.name
+        assert "complaint" not in quorum and quorum["witnesses"][0]["name"] == witness.name
     assert service.process.returncode == 0
 
 
@@ -105,7 +106,7 @@ def test_with_warn_a_gateway_signs_without_its_witness_and_says_so(place, witnes
     witness.stop()
     with service:
         assert service.signs()
-        await_(lambda: service.status()["audit"]["quorum"]["complaint"], "the status says that a witness is missing")
+        await_(lambda: service.status()["audit"]["quorum"].get("complaint"), "the status says that a witness is missing")
         assert service.metric("privyseal_audit_quorum_timestamp_seconds", log="gateway") == 0
         witness.start()
         await_(lambda: service.metric("privyseal_audit_quorum_timestamp_seconds", log="gateway") > 0, "the quorum")
@@ -250,6 +251,6 @@ def test_the_logs_of_a_fleet_are_witnessed(place):
         logs = [file.read_text().strip() for file in key_files]
         auditor = policy(place / "auditor.policy", [first], "all", logs)
         checkpoints = [option for gateway in gateways for option in ("--checkpoints", gateway.checkpoints)]
-        checkpoints += ["--checkpoints", place / "fleet.checkpoints"]
+        checkpoints += ["--checkpoints", place / "fleet.key.checkpoints"]
         text = audit("verify", "--all-logs", "--database", url(server), "--policy", auditor, *checkpoints)
         assert text.count("enough witnesses cosigned") == 3

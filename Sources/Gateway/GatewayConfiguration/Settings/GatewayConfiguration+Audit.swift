@@ -90,7 +90,9 @@ extension GatewayConfiguration {
                 let section = given.origin(of: "checkpoints") ?? given.origin.child("checkpoints")
                 checkpoints.file = File(path: localPath + ".checkpoints", origin: section.child("file"))
             }
-            let others = [key, checkpoints.file, checkpoints.tokenFile, checkpoints.policy].compactMap(\.self).filter { !$0.path.isEmpty }
+            let others = [key, checkpoints.file, checkpoints.tokenFile, checkpoints.policy].compactMap(\.self).filter {
+                !$0.path.isEmpty
+            }
             for (index, file) in others.enumerated() {
                 // The gateway would overwrite the contents of a file that two settings name.
                 if let other = ([database.file].compactMap(\.self) + others[..<index]).first(where: file.isSame) {

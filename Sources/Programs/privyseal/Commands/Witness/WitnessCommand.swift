@@ -59,10 +59,12 @@ struct WitnessCommand: ParsableCommand {
         @Option(help: ArgumentHelp("The address, such as 127.0.0.1:8095; port 0: a free one.", valueName: "address"))
         var listen: String
 
-        @Option(help: ArgumentHelp("The TLS certificate with its chain, in PEM.", valueName: "file"), completion: .file())
+        @Option(
+            help: ArgumentHelp("The TLS certificate with its chain, in PEM.", valueName: "file"), completion: .file())
         var certificate: String?
 
-        @Option(help: ArgumentHelp("The private key of the certificate, in PEM.", valueName: "file"), completion: .file())
+        @Option(
+            help: ArgumentHelp("The private key of the certificate, in PEM.", valueName: "file"), completion: .file())
         var privateKey: String?
 
         func validate() throws {
@@ -108,7 +110,9 @@ struct WitnessCommand: ParsableCommand {
         private func tlsConfiguration() throws(CommandError) -> TLSConfiguration? {
             guard let certificate, let privateKey else { return nil }
             do {
-                let chain = try NIOSSLCertificate.fromPEMFile(certificate).map { NIOSSLCertificateSource.certificate($0) }
+                let chain = try NIOSSLCertificate.fromPEMFile(certificate).map {
+                    NIOSSLCertificateSource.certificate($0)
+                }
                 let key = try NIOSSLPrivateKey(file: privateKey, format: .pem)
                 return .makeServerConfiguration(certificateChain: chain, privateKey: .privateKey(key))
             } catch {

@@ -108,6 +108,13 @@ public enum MetricCatalogue {
         MetricDescription(
             "privyseal_audit_short_of_space", .gauge, "1 if this space is less than the configured reserve."),
 
+        // The fleet
+        MetricDescription(
+            "privyseal_fleet_gateways", .gauge, by: ["state"],
+            "Gateways of the fleet: live, silent (without a valid lease) or left."),
+        MetricDescription(
+            "privyseal_fleet_read_age_seconds", .gauge, "Seconds since this gateway last read the state of the fleet."),
+
         // The service
         MetricDescription("privyseal_build_info", .gauge, by: ["version"], "Always 1; the label is the version."),
         MetricDescription(

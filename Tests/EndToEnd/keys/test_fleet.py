@@ -51,6 +51,21 @@ def fence(gateway, other):
     return gateway.admin("POST", f"/v1/fleet/{quote(other.origin, safe='')}/fence", {"reason": "It hangs"})
 
 
+def test_metrics_count_the_gateways_of_the_fleet(fleet):
+    first, second, third = fleet.gateways
+    await_(lambda: first.metric("privyseal_fleet_gateways", state="live") == 3, "the first gateway counts three")
+    assert 0 <= first.metric("privyseal_fleet_read_age_seconds") < 5
+    third.stop()
+    second.process.send_signal(signal.SIGSTOP)
+    try:
+        await_(lambda: first.metric("privyseal_fleet_gateways", state="silent") == 1, "the second gateway is silent")
+        assert first.metric("privyseal_fleet_gateways", state="left") == 1
+        assert first.metric("privyseal_fleet_gateways", state="live") == 1
+    finally:
+        second.process.send_signal(signal.SIGCONT)
+        third.start()
+
+
 def test_rotations_while_gateways_hang_die_leave_and_are_fenced_sign_nothing_wrongly(place, server):
     with Fleet(BINARY, place, url(server)) as fleet:
         rotations = Rotations(fleet, server, random.Random(7))

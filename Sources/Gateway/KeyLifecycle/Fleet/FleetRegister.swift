@@ -90,6 +90,14 @@ public final class FleetRegister: Sendable {
         }
     }
 
+    /// How many gateways of the fleet are live, silent (a fenced one is) or have left, and when the fleet was last read;
+    /// nil before that.
+    public var census: (live: Int, silent: Int, left: Int, age: Duration)? {
+        guard let view else { return nil }
+        let (live, left) = (live.count, view.members.count(where: \.isGone))
+        return (live, view.members.count - live - left, left, .now - view.asked)
+    }
+
     /// Whether the fleet was read in the last second.
     var isCurrent: Bool { view.map { .now - $0.asked < .seconds(1) } ?? false }
 

@@ -85,8 +85,10 @@ struct GatewayService {
         let tokenWatch = configuration.audit.map {
             LongLivedTokenWatch(reading: ConfiguredAuditReading($0), prometheus: prometheus)
         }
-        GaugeCollector(gateway: gateway, registry: registry, listeners: listeners, clock: clock, prometheus: prometheus)
-            .start()
+        GaugeCollector(
+            gateway: gateway, registry: registry, listeners: listeners, clock: clock, fleet: logs?.fleet,
+            prometheus: prometheus
+        ).start()
         gateway.current.issuers.prepare()
         // They stop from last to first: the drain, the listeners, then the keys, and at the end the audit log.
         let inner: [(any Service)?] = [

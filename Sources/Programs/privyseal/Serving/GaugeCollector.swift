@@ -1,6 +1,7 @@
 import AuditLog
 import GatewayConfiguration
 import GatewayHTTP
+import KeyLifecycle
 import PrometheusMetrics
 import SignerClient
 import Signing
@@ -14,6 +15,8 @@ struct GaugeCollector: Sendable {
     let registry: ConnectionRegistry
     let listeners: Listeners
     let clock: ClockMonitor
+    /// Nil for a gateway that belongs to no fleet.
+    let fleet: FleetRegister?
     let prometheus: PrometheusRegistry
 
     func start() {
@@ -32,6 +35,7 @@ struct GaugeCollector: Sendable {
             listeners.identities.map { ([("listener", $0.name.rawValue)], Double($0.identity.expiry)) })
         set("privyseal_clock_offset_seconds", clock.offset / .seconds(1))
         collectAudit()
+        collectFleet()
         let ring = gateway.current.ring
         let states = ring.handles.map(\.state.name)
         set(
@@ -72,6 +76,16 @@ struct GaugeCollector: Sendable {
         set("privyseal_signer_processes_wanted", counts { $0.wanted })
         guard gateway.audit != nil else { return }
         set("privyseal_signatures_without_record", Double(await Signers.shared.signaturesWithoutRecord()))
+    }
+
+    private func collectFleet() {
+        guard let census = fleet?.census else { return }
+        set(
+            "privyseal_fleet_gateways",
+            [("live", census.live), ("silent", census.silent), ("left", census.left)].map { state, count in
+                ([("state", state)], Double(count))
+            })
+        set("privyseal_fleet_read_age_seconds", census.age / .seconds(1))
     }
 
     private func collectAudit() {

@@ -1,4 +1,4 @@
-"""Gateways whose audit logs are in one PostgreSQL, under load: kills, restarts, failovers and silent networks."""
+"""The gateways of a fleet under load: kills, restarts and failovers of the database, and silent networks."""
 
 import contextlib
 import random
@@ -32,11 +32,14 @@ class Fleet:
         self.chance = random.Random(seed)
         self.proxies = [Proxy(server.port) for server in servers]
         self.gateways = []
+        keys = FileKeys(directory)
+        section = f"fleet: {{origin: test/{directory.name}/fleet, key: {directory}/fleet.key, staleness: 3}}\n"
         for number in range(GATEWAYS):
             place = directory / f"gateway-{number}"
             place.mkdir()
             database = url(*(proxy.port for proxy in self.proxies))
-            self.gateways.append(RestartedGateway(binary, place, database, random.Random(seed + number + 1)))
+            chance = random.Random(seed + number + 1)
+            self.gateways.append(RestartedGateway(binary, place, keys, database, section, chance))
 
     # Faults of servers and networks
 
@@ -73,8 +76,8 @@ class Fleet:
 class RestartedGateway:
     """A gateway under load in a thread of its own, which kills it at random times and starts it again."""
 
-    def __init__(self, binary, directory, database, chance):
-        self.service = GatewayOnPostgreSQL(binary, directory, FileKeys(directory), database, audit="writeTimeout: 1")
+    def __init__(self, binary, directory, keys, database, section, chance):
+        self.service = GatewayOnPostgreSQL(binary, directory, keys, database, audit="writeTimeout: 1", more=section)
         self.chance = chance
         self.kills = 0
         self.signed, self.unanswered, self.surprises, self.answers = [], set(), [], []

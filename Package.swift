@@ -239,7 +239,7 @@ let package = Package(
             ]),
         library(
             "Gateway", "WitnessClient",
-            ["AuditLog", "AuditKit", "TransparencyLog", httpClient, nioCore, nioHTTP1, nioPosix]),
+            ["AuditLog", "AuditKit", "SigningKit", "TransparencyLog", httpClient, nioCore, nioHTTP1, nioPosix, nioSSL]),
         library(
             "Gateway", "WorkloadIdentities",
             [

@@ -69,7 +69,7 @@ enum ImportRules {
     private static let gateway: [Target] = [
         Target(
             "Sources/Gateway", "AuditLog", ["SigningKit", "AuditKit", "TransparencyLog", "StrictJSON", "Encodings"]),
-        Target("Sources/Gateway", "WitnessClient", ["AuditLog", "AuditKit", "TransparencyLog"]),
+        Target("Sources/Gateway", "WitnessClient", ["AuditLog", "AuditKit", "SigningKit", "TransparencyLog"]),
         Target("Sources/Gateway", "WorkloadIdentities", ["SigningKit", "StrictJSON", "JWS", "Encodings"]),
         Target(
             "Sources/Gateway", "Signing",

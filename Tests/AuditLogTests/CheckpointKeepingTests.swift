@@ -28,13 +28,18 @@ struct CheckpointKeepingTests {
         #expect(kept([(100_000, 0), (100_060, 3599), (100_061, 3600), (100_062, 7199)]) == [100_000, 100_061])
     }
 
-    @Test("The log keeps the first checkpoint with a co-signature and the first without")
+    @Test("The log keeps the first checkpoint with a quorum, and the first without it ten minutes later")
     func cosigned() {
         var keeping = CheckpointRetention()
-        let kept = [false, false, true, true, false].map {
-            keeping.keeps(300_000, CheckpointPublisher.Cosigners(hasQuorum: $0))
-        }
-        #expect(kept == [true, false, true, false, true])
+        let begin = ContinuousClock.now
+        let checkpoints = [
+            (false, 0), (false, 1), (true, 2), (true, 3), (false, 4), (true, 5), (false, 601), (false, 602),
+        ]
+        let kept = checkpoints.filter { hasQuorum, seconds in
+            keeping.keeps(
+                300_000, CheckpointPublisher.Cosigners(hasQuorum: hasQuorum), at: begin + .seconds(seconds))
+        }.map(\.1)
+        #expect(kept == [0, 2, 602])
     }
 
     @Test("A year of checkpoints each minute leaves fewer than 10,000")

@@ -27,7 +27,7 @@ final class WitnessPolicyFileTests {
         let checkpoints = try #require(try read("witness w KEY https://witness.example.com\nquorum w\n").audit)
             .checkpoints
         #expect(checkpoints.witness == .require)
-        #expect(checkpoints.witnessPolicy?.witnesses.map(\.url) == ["https://witness.example.com"])
+        #expect(checkpoints.policy?.policy.witnesses.map(\.url) == ["https://witness.example.com"])
     }
 
     @Test("The log of a fleet has the same witnesses, and warns")
@@ -35,7 +35,7 @@ final class WitnessPolicyFileTests {
         var configuration = try read("witness w KEY http://127.0.0.1:8095/\nquorum w\n")
         configuration.fleet = GatewayConfiguration.Fleet(.unknown)
         let checkpoints = try #require(configuration.fleetLog?.checkpoints)
-        #expect(checkpoints.witness == .warn && checkpoints.witnessPolicy?.witnesses.count == 1)
+        #expect(checkpoints.witness == .warn && checkpoints.policy?.policy.witnesses.count == 1)
     }
 
     @Test(

@@ -101,6 +101,7 @@ final class LogTransaction: AuditTransaction {
             """
             INSERT INTO privyseal.checkpoint VALUES ($1, $2, $3)
             ON CONFLICT (log, size) DO UPDATE SET note = excluded.note
+            WHERE length(excluded.note) >= length(checkpoint.note)
             """, .integer(database.log), .integer(checkpoint.size), .text(checkpoint.note))
     }
 

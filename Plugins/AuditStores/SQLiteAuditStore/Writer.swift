@@ -191,8 +191,10 @@ final class SQLiteTransaction: AuditTransaction {
 
     func keep(_ checkpoint: SignedTreeHead) throws(AuditStoreError) {
         try tables().run(
-            "INSERT INTO checkpoint VALUES (?, ?) ON CONFLICT (size) DO UPDATE SET note = excluded.note",
-            .integer(checkpoint.size), .text(checkpoint.note))
+            """
+            INSERT INTO checkpoint VALUES (?, ?) ON CONFLICT (size) DO UPDATE SET note = excluded.note
+            WHERE length(excluded.note) >= length(note)
+            """, .integer(checkpoint.size), .text(checkpoint.note))
     }
 
     func register(_ register: AuditRegister) throws(AuditStoreError) {

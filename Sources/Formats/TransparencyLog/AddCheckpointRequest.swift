@@ -17,6 +17,9 @@ public struct AddCheckpointRequest: Hashable, Sendable {
         (self.oldSize, self.hashes, self.note) = (oldSize, hashes, note)
     }
 
+    /// A request to a witness that may have cosigned no checkpoint yet.
+    public init(_ note: SignedNote) { self.init(oldSize: 0, hashes: [], note: note) }
+
     /// Nil for a body of another form.
     public init?(parsing bytes: [UInt8]) {
         guard let end = bytes.indices.dropLast().first(where: { bytes[$0] == newline && bytes[$0 + 1] == newline })

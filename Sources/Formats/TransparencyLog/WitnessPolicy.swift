@@ -7,8 +7,6 @@ public struct WitnessPolicy: Sendable {
     static let maximumLines = 1024
 
     public struct Witness: Sendable {
-        /// The name in this file. Readers outside it use the name of the key.
-        let label: [UInt8]
         public let verifier: NoteVerifier
         /// The submission prefix (C2SP tlog-witness); nil if the file has none.
         public let url: String?
@@ -23,6 +21,8 @@ public struct WitnessPolicy: Sendable {
     private indirect enum Rule {
         /// The index of a witness.
         case witness(Int)
+        /// A witness of which this program cannot verify the signatures, so that it never counts.
+        case unsupported
         case group(atLeast: Int, [Rule])
     }
 
@@ -48,6 +48,7 @@ public struct WitnessPolicy: Sendable {
     private static func isMet(_ rule: Rule, _ signed: [Bool]) -> Bool {
         switch rule {
         case .witness(let index): signed[index]
+        case .unsupported: false
         case .group(let least, let members): members.count { isMet($0, signed) } >= least
         }
     }
@@ -80,6 +81,8 @@ extension WitnessPolicy {
         private var lines = 0
 
         private static let none = Array("none".utf8)
+        /// Cosignatures with ML-DSA-44 (C2SP signed-note, "Signature types").
+        private static let mlDSAType: UInt8 = 0x06
 
         mutating func read(_ line: ArraySlice<UInt8>) throws(WitnessPolicyError.Flaw) {
             guard line.allSatisfy({ $0 == UInt8(ascii: "\t") || $0 >= 0x20 && $0 != 0x7F }) else {
@@ -110,12 +113,16 @@ extension WitnessPolicy {
         private mutating func addWitness(
             _ name: [UInt8], _ key: [UInt8], url: [UInt8]?
         ) throws(WitnessPolicyError.Flaw) {
-            let verifier = try Self.verifier(key)
+            let verifier: NoteVerifier
+            do throws(WitnessPolicyError.Flaw) { verifier = try Self.verifier(key) } catch {
+                guard error == .key(.unsupportedKey(type: Self.mlDSAType)) else { throw error }
+                return try define(name, .unsupported)
+            }
             guard verifier.isWitness else { throw .wrongKey(.witness) }
             guard !witnesses.contains(where: { verifier.hasSameKey(as: $0.verifier) }) else { throw .repeatedKey }
             try define(name, .witness(witnesses.count))
             witnesses.append(
-                Witness(label: name, verifier: verifier, url: url.map { String(decoding: $0, as: UTF8.self) }))
+                Witness(verifier: verifier, url: url.map { String(decoding: $0, as: UTF8.self) }))
         }
 
         private mutating func addGroup(
@@ -198,7 +205,7 @@ extension WitnessPolicyError: CustomStringConvertible {
         case .noQuorum:
             "The policy has no quorum line. Add one with the name of a witness or group, such as quorum witnesses."
         case .controlCharacter: "It has a control character; only tabs and newlines are allowed."
-        case .unknownLine: "A line begins with log, witness, group, quorum or #."
+        case .unknownLine: "This line begins with another word than log, witness, group, quorum or #."
         case .repeatedKey: "Another line of the same kind has this key."
         case .repeatedQuorum: "There is a second quorum line; one is allowed."
         case .privateKey: "This is a private key. Give the public key, which is in the file with .pub."

@@ -24,6 +24,7 @@ public final class AuditLog: Service {
     private let freshness: RegisterFreshness?
     private let isShared: Bool
     private let signer: NoteSigner
+    private let halt = SigningHalt()
     private let keeping = Mutex(CheckpointRetention())
     private let ended = AsyncSignal()
     private let logger = Logger(label: "privyseal.audit")
@@ -154,21 +155,25 @@ public final class AuditLog: Service {
 
     package func hash(ofUser user: String) -> [UInt8] { users.text(of: user) }
 
-    /// Counts a request that was refused because the log cannot be written.
-    package func noteRefused() { queue.noteRefused() }
+    /// Counts a request that was refused because of the state of the log.
+    package func noteRefused() { queue.condition.isWritable ? halt.noteRefused() : queue.noteRefused() }
 
     // MARK: Status
 
-    /// Not writable also if the key states in memory may be outdated, or if too few witnesses cosign.
+    /// Whether signatures may be released. Not writable also if the key states in memory may be outdated, or if too few
+    /// witnesses cosign.
     public var state: AuditState {
-        guard queue.condition.isWritable, let error = freshness?.error ?? publisher?.quorum?.error else {
-            return queue.condition
-        }
+        guard queue.condition.isWritable, let error = haltError else { return queue.condition }
         return .unwritable(error)
     }
 
-    /// Whether another log has the key states, which this gateway reads several times a second.
-    package var isInFleet: Bool { freshness != nil }
+    /// Whether entries can be written.
+    package var writeState: AuditState { queue.condition }
+
+    private var haltError: AuditError? { freshness?.error ?? publisher?.quorum?.error }
+
+    /// Whether other machines decide, too, whether this gateway may sign: those of its fleet, or witnesses.
+    package var dependsOnOthers: Bool { freshness != nil || publisher?.quorum != nil }
 
     /// What a fleet shares beside its logs.
     ///
@@ -230,6 +235,7 @@ public final class AuditLog: Service {
         while !Task.isCancelled {
             try? await Task.sleep(for: .seconds(1))
             for entry in refusals.take(at: now()) { queue.note(entry) }
+            if queue.condition.isWritable, let event = halt.check(haltError) { note(event) }
         }
     }
 
@@ -238,27 +244,34 @@ public final class AuditLog: Service {
         while !Task.isCancelled {
             let next = ContinuousClock.now + interval
             await publishOnce(timeout: min(interval, CheckpointPublisher.timeout))
-            while publisher?.quorum?.isUrgent == true, .now + Self.quorumPause < next, !Task.isCancelled {
-                try? await Task.sleep(for: Self.quorumPause)
+            var pause = Self.shortestPause
+            while publisher?.quorum?.isUrgent == true, .now + pause < next, !Task.isCancelled {
+                try? await Task.sleep(for: pause)
                 await publishOnce(isRepeated: true, timeout: min(interval, CheckpointPublisher.timeout))
+                pause = min(pause * 2, Self.longestPause)
             }
             try? await Task.sleep(until: next)
         }
     }
 
-    /// The pause between two tries to get the signatures of enough witnesses.
-    private static let quorumPause = Duration.seconds(1)
+    /// The pauses between two tries to get the signatures of enough witnesses.
+    private static let (shortestPause, longestPause) = (Duration.seconds(1), Duration.seconds(8))
 
     /// The longest time for the witnesses to answer.
     private static let witnessTimeout = Duration.seconds(5)
 
-    /// For a process that signs once, where only enough witnesses allow that: asks them now.
+    /// For a process that signs once, where only enough witnesses allow that: asks them now, and stores the checkpoint that
+    /// they cosign.
     public func requireQuorum() async {
-        guard let publisher, publisher.quorum?.isUrgent == true,
-            let head = try? await queue.enter(AuditQueue.Group(isProbe: true))
-        else { return }
-        _ = await publisher.cosign(head, timeout: Self.witnessTimeout)
+        // A gateway may publish a checkpoint at the same time, which makes the one of this process too old.
+        for _ in 0..<Self.quorumAttempts where publisher?.quorum?.isUrgent == true {
+            guard let publisher, let head = try? await queue.enter(AuditQueue.Group(isProbe: true)) else { return }
+            let (checkpoint, cosigners) = await publisher.cosign(head, timeout: Self.witnessTimeout)
+            if cosigners.hasQuorum { _ = try? await queue.enter(AuditQueue.Group(checkpoints: [checkpoint])) }
+        }
     }
+
+    private static let quorumAttempts = 3
 
     /// Publishes a checkpoint over all durable entries. The log stores some of them, see `CheckpointRetention`.
     ///

@@ -315,6 +315,8 @@ public enum AuditState: Hashable, Sendable {
 public enum AuditError: Error, Hashable, Sendable {
     /// The log cannot be written. The value is a sentence for the operator.
     case unavailable(String)
+    /// The log can be written, and nothing may be signed. The value is a sentence for the operator.
+    case halted(String)
     /// A write takes longer than this limit.
     case overdue(Duration)
     /// Another gateway has changed a register since it was read. Nothing was written.
@@ -327,6 +329,7 @@ extension AuditError: CustomStringConvertible {
     public var description: String {
         switch self {
         case .unavailable(let sentence): "The audit log cannot be written. \(sentence)"
+        case .halted(let sentence): sentence
         case .overdue(let limit): "A write to the audit log has been taking longer than \(limit.components.seconds) s."
         case .superseded: "Another gateway has changed the register at the same time."
         case .closed: "The audit log has been closed."

@@ -77,6 +77,10 @@ public final class CheckpointPublisher: Sendable {
     struct Cosigners: Hashable {
         var hasCosigner = false
         var hasQuorum = false
+
+        func isMore(than other: Self) -> Bool {
+            hasCosigner && !other.hasCosigner || hasQuorum && !other.hasQuorum
+        }
     }
 
     /// Adds the signatures of the cosigner and of the witnesses. A checkpoint without them is better than none.
@@ -163,10 +167,13 @@ public final class CheckpointPublisher: Sendable {
 /// Decides which published checkpoints the log stores. One a minute would be half a million in a year, and `audit
 /// verify` verifies the signature of each. Fewer are enough to locate a change.
 ///
-/// The log stores the first checkpoint after a start, then one an hour, and one when cosignatures begin or end. It
+/// The log stores the first checkpoint after a start, then one an hour, one when cosignatures begin, and one when they
+/// have ended, at most each ten minutes. It
 /// also stores one when it has grown by about 1/64: by one entry for a small log, by one segment at most.
 struct CheckpointRetention {
     private static let interval = Duration.seconds(3600)
+    /// A witness that fails every other time must not fill the log.
+    private static let shortInterval = Duration.seconds(600)
     private static let share = 64
 
     private var last: (size: Int, cosigners: CheckpointPublisher.Cosigners, time: ContinuousClock.Instant)?
@@ -175,7 +182,9 @@ struct CheckpointRetention {
     mutating func keeps(
         _ size: Int, _ cosigners: CheckpointPublisher.Cosigners, at now: ContinuousClock.Instant = .now
     ) -> Bool {
-        if let last, last.time.duration(to: now) < Self.interval, last.cosigners == cosigners,
+        if let last, last.time.duration(to: now) < Self.interval,
+            !cosigners.isMore(than: last.cosigners),
+            cosigners == last.cosigners || last.time.duration(to: now) < Self.shortInterval,
             size - last.size < min(AuditSegment.size, last.size / Self.share + 1)
         {
             return false

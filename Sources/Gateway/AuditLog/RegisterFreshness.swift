@@ -41,7 +41,7 @@ public final class RegisterFreshness: Sendable {
             let limit = state.isChanging ? min(limit, Self.changeLimit) : limit
             if let read = state.read, ContinuousClock.now - read <= limit { return nil }
             let reason = state.complaint.map { " \($0)" } ?? ""
-            return .unavailable(
+            return .halted(
                 state.read == nil
                     ? "The key states of the fleet have not been read yet.\(reason)"
                     : "The key states of the fleet could not be read for more than \(limit).\(reason)")

@@ -147,7 +147,7 @@ extension KeyLifecycleService {
     ///
     /// - Returns: whether a look ended no job.
     func concludeReports() async -> Bool {
-        guard audit.state.isWritable else { return false }
+        guard audit.writeState.isWritable else { return false }
         var (silent, areLeft) = ([BackendConnection](), false)
         let waiting = stateCache.jobs.shuffled().flatMap { job in
             job.unverifiedReports.map { (job: job, uri: $0.uri, report: $0.report) }

@@ -248,7 +248,7 @@ public final class KeyLifecycleService: Service {
 
     /// Reloads the state from the register, because a commit may have succeeded although it reported an error.
     func catchUp() {
-        guard audit.state.isWritable, needsReload.withLock({ $0 }) else { return }
+        guard audit.writeState.isWritable, needsReload.withLock({ $0 }) else { return }
         do throws(JSONReadError) {
             let content = audit.content
             try stateCache.load(content.registers, size: fleet == nil ? 0 : content.entryCount, at: now)
@@ -323,7 +323,7 @@ public final class KeyLifecycleService: Service {
     /// Call it before changes while no gateway runs.
     public func prepare() async throws(KeyLifecycleRefusal) {
         // Check the log first: the register may not be loaded.
-        if case .unwritable(let error) = audit.state { throw Self.unrecorded(error) }
+        if case .unwritable(let error) = audit.writeState { throw Self.unrecorded(error) }
         try await inTurn { () throws(KeyLifecycleRefusal) in
             try await forgetExpiredProposals()
         }
@@ -331,7 +331,7 @@ public final class KeyLifecycleService: Service {
 
     /// Retires keys and closes expired proposals. The next call retries what could not be recorded.
     func processDeadlines() async {
-        guard audit.state.isWritable else { return }
+        guard audit.writeState.isWritable else { return }
         _ = try? await inTurn { () throws(KeyLifecycleRefusal) in
             for record in stateCache.records.values where record.state == .retiring {
                 guard let deadline = stateCache.deadline(of: record), isOver(deadline) else { continue }

@@ -31,27 +31,38 @@ public final class WitnessClient: CheckpointWitnesses {
         }
     }
 
-    public func ask(_ note: SignedNote, timeout: Duration) async -> [WitnessAnswer] {
-        let deadline = NIODeadline.now() + TimeAmount(timeout)
-        let indices = policy.witnesses.indices
+    /// One client for the life of the process, which keeps its connections.
+    private static let client = HTTPClient(
+        eventLoopGroupProvider: .singleton, configuration: clientConfiguration)
+
+    private static var clientConfiguration: HTTPClient.Configuration {
         // A redirection counts as a failure: the request that follows it would not contain the checkpoint.
-        let answers: [Int: WitnessAnswer]? = try? await HTTPClient.withHTTPClient(
-            configuration: .init(redirectConfiguration: .disallow)
-        ) { client in
-            await withTaskGroup(of: (Int, WitnessAnswer).self) { group in
-                for index in indices {
-                    group.addTask {
-                        do throws(WitnessRefusal) {
-                            return (index, .success(try await self.cosignature(index, note, client, deadline)))
-                        } catch {
-                            return (index, .failure(error))
-                        }
-                    }
+        var configuration = HTTPClient.Configuration(
+            redirectConfiguration: .disallow, timeout: .init(connect: .seconds(5), read: .seconds(5)))
+        // The next checkpoint is the next try. Otherwise a refused connection would take until the deadline.
+        configuration.connectionPool.retryConnectionEstablishment = false
+        return configuration
+    }
+
+    /// The time for further witnesses after enough of them have cosigned.
+    private static let grace = Duration.milliseconds(500)
+
+    public func ask(_ note: SignedNote, timeout: Duration) async -> [WitnessAnswer] {
+        let round = WitnessRound(policy)
+        let deadline = NIODeadline.now() + TimeAmount(timeout)
+        // Not child tasks: a task group would wait for a witness that never ends its answer.
+        let tasks = policy.witnesses.indices.map { index in
+            Task {
+                do throws(WitnessRefusal) {
+                    round.note(.success(try await cosignature(index, note, Self.client, deadline)), of: index)
+                } catch {
+                    round.note(.failure(error), of: index)
                 }
-                return await group.reduce(into: [:]) { $0[$1.0] = $1.1 }
             }
         }
-        return indices.map { answers?[$0] ?? .failure(WitnessRefusal("It could not be asked.")) }
+        await round.wait(atMost: timeout, grace: Self.grace)
+        for task in tasks { task.cancel() }
+        return round.answers
     }
 
     private func cosignature(
@@ -66,22 +77,29 @@ public final class WitnessClient: CheckpointWitnesses {
         guard let checkpoint = try? Checkpoint(parsing: note.text) else {
             throw WitnessRefusal("The checkpoint could not be read.")
         }
-        var oldSize = sizes.withLock { $0[index] } ?? 0
-        if oldSize > checkpoint.size { throw ahead(by: oldSize) }
-        var answer = try await exchange.ask(try await request(note, checkpoint, from: oldSize))
-        if case .conflict(let size) = answer {
-            // The witness has cosigned another checkpoint than this process knows of: before a restart, for example.
-            guard size != oldSize else { throw WitnessRefusal("It answered 409 to the size that it asked for.") }
-            guard size <= checkpoint.size else { throw ahead(by: size) }
-            oldSize = size
-            answer = try await exchange.ask(try await request(note, checkpoint, from: oldSize))
+        let known = sizes.withLock { $0[index] } ?? 0
+        if known > checkpoint.size { throw ahead(by: known) }
+        // A witness that has cosigned something else, before a restart of this process for example, answers with its size.
+        // So does one of which the known size cannot be proved any more.
+        var request = (try? await request(note, checkpoint, from: known)) ?? AddCheckpointRequest(note)
+        for _ in 0..<Self.maximumRequests {
+            switch try await exchange.ask(request) {
+            case .cosigned(let signature):
+                sizes.withLock { $0[index] = checkpoint.size }
+                return signature
+            case .conflict(let size):
+                guard size != request.oldSize else {
+                    throw WitnessRefusal("\(prefix) answered 409 with the size that it was asked for.")
+                }
+                guard size <= checkpoint.size else { throw ahead(by: size) }
+                request = try await self.request(note, checkpoint, from: size)
+            }
         }
-        guard case .cosigned(let signature) = answer else {
-            throw WitnessRefusal("Its latest checkpoint changed twice during the request.")
-        }
-        sizes.withLock { $0[index] = checkpoint.size }
-        return signature
+        throw WitnessRefusal("\(prefix) answered each request with another size.")
     }
+
+    /// The first request, and two more if another process gets a cosignature at the same time.
+    private static let maximumRequests = 3
 
     private func ahead(by size: Int) -> WitnessRefusal {
         WitnessRefusal(
@@ -89,7 +107,7 @@ public final class WitnessClient: CheckpointWitnesses {
                 ? "It has cosigned a later checkpoint of another gateway."
                 : "It has cosigned \(size) entries of this log, more than the checkpoint covers: an older copy of the log "
                     + "is in use, or another process published a checkpoint at the same time.",
-            isContradiction: !isShared)
+            isShared ? .failure : .ahead)
     }
 
     private func request(

@@ -3,6 +3,7 @@ import AuditLog
 import Glibc
 import NIOCore
 import NIOHTTP1
+import NIOSSL
 import TransparencyLog
 
 /// The requests of one round to one witness.
@@ -52,7 +53,7 @@ struct WitnessExchange {
         case .unprocessableEntity:
             throw WitnessRefusal(
                 "\(url) answered 422: this log does not begin with the entries that it cosigned before. The log was "
-                    + "changed, or another log has the same key. Run privyseal audit verify.", isContradiction: true)
+                    + "changed, or another log has the same key. Run privyseal audit verify.", .contradiction)
         default: throw WitnessRefusal("\(url) answered \(status.code).")
         }
     }
@@ -72,6 +73,8 @@ struct WitnessExchange {
     private static func reason(for error: any Error) -> String {
         switch error {
         case let error as HTTPClientError: error.shortDescription
+        case is NIOSSLError:
+            "the TLS handshake failed; check its certificate, and the authorities that this machine trusts"
         case let error as IOError: String(cString: strerror(error.errnoCode))
         default: "\(error)"
         }

@@ -1,5 +1,6 @@
 import Logging
 import SQLite
+import Synchronization
 public import TransparencyLog
 
 /// Cosigns a checkpoint of a log if the log only grew since the last one that it cosigned (C2SP tlog-witness).
@@ -12,8 +13,10 @@ public final class Witness: Sendable {
         case unknownLog(String)
         /// The size of the latest cosigned checkpoint.
         case conflict(size: Int)
-        /// The log is not the one that the witness knows.
-        case contradiction(String)
+        /// The checkpoint and one that the witness cosigned cannot belong to one log.
+        case fork(String)
+        /// The proof does not fit the checkpoint. That alone says nothing about the log: its sender may be someone else.
+        case unproved(String)
         /// The new checkpoint cannot be stored.
         case unavailable(String)
     }
@@ -21,6 +24,10 @@ public final class Witness: Sendable {
     private let key: WitnessKey
     private let logs: WitnessedLogs
     private let memory: WitnessMemory
+    /// When a refused checkpoint was logged last, by level and log.
+    private let logged = Mutex<[[UInt8]: ContinuousClock.Instant]>([:])
+    /// The sizes that this process has cosigned, by log.
+    private let sizes = Mutex<[[UInt8]: Int]>([:])
     private let logger = Logger(label: "privyseal.witness")
 
     public init(key: WitnessKey, logs: WitnessedLogs, memory: WitnessMemory) {
@@ -47,14 +54,41 @@ public final class Witness: Sendable {
             return .malformed("The old size \(request.oldSize) is larger than the checkpoint's, \(checkpoint.size).")
         }
         let answer = decide(request, checkpoint, signers, at: time)
-        if case .contradiction(let sentence) = answer {
-            // The note is the proof that the log is not append-only.
-            let note = request.note.description.split(separator: "\n", omittingEmptySubsequences: false)
-            logger.critical(
-                "A checkpoint was refused: \(sentence)",
-                metadata: ["log": "\(checkpoint.origin)", "checkpoint": "\(note.joined(separator: "|"))"])
+        switch answer {
+        case .fork(let sentence): log(.critical, sentence, request.note, checkpoint.origin, signers)
+        case .unproved(let sentence): log(.warning, sentence, request.note, checkpoint.origin, signers)
+        default: break
         }
         return answer
+    }
+
+    /// Logs a refused checkpoint: it may be the proof of a fork. At most one line for each log, level and minute, because
+    /// its sender could fill the disk otherwise.
+    private func log(
+        _ level: Logger.Level, _ sentence: String, _ note: SignedNote, _ origin: String, _ signers: [NoteVerifier]
+    ) {
+        let isDue = logged.withLock { logged in
+            let key = Array("\(level.rawValue) \(origin)".utf8)
+            if let last = logged[key], .now - last < .seconds(60) { return false }
+            logged[key] = .now
+            return true
+        }
+        guard isDue, let note = Self.note(note, signedBy: signers) else { return }
+        let lines = note.description.split(separator: "\n", omittingEmptySubsequences: false)
+        logger.log(
+            level: level, "A checkpoint was refused: \(sentence)",
+            metadata: ["log": "\(origin)", "checkpoint": "\(lines.joined(separator: "|"))"])
+    }
+
+    /// The note with one signature of each signer.
+    private static func note(_ note: SignedNote, signedBy signers: [NoteVerifier]) -> SignedNote? {
+        var own: [NoteSignature] = []
+        for signer in signers {
+            if let signature = note.signatures.first(where: signer.made), !own.contains(signature) {
+                own.append(signature)
+            }
+        }
+        return try? SignedNote(text: note.text, signatures: own)
     }
 
     private func decide(
@@ -65,21 +99,38 @@ public final class Witness: Sendable {
             try memory.replace(of: checkpoint.origin) { last in
                 let signature: NoteSignature
                 do throws(Refusal) {
+                    try checkMemory(last, of: checkpoint.origin)
                     try Self.check(request, checkpoint, after: last)
                     signature = try cosignature(of: request.note, at: time)
                 } catch {
                     answer = error.answer
                     return nil
                 }
+                guard let note = try? Self.note(request.note, signedBy: signers)?.adding(signature) else { return nil }
                 answer = .cosigned(signature)
-                let note = cosigned(request.note, signers, signature)
-                return WitnessMemory.Cosigned(size: checkpoint.size, root: checkpoint.root.bytes, note: note)
+                return WitnessMemory.Cosigned(
+                    size: checkpoint.size, root: checkpoint.root.bytes, note: note.description)
             }
         } catch {
             logger.error("A checkpoint cannot be stored, so it is not cosigned: \(error)")
             return .unavailable("The witness cannot store the checkpoint.")
         }
+        if case .cosigned = answer {
+            let origin = Array(checkpoint.origin.utf8)
+            sizes.withLock { $0[origin] = max($0[origin] ?? 0, checkpoint.size) }
+        }
         return answer
+    }
+
+    /// An older copy of the database would let the witness cosign a fork.
+    private func checkMemory(_ last: WitnessMemory.Cosigned?, of origin: String) throws(Refusal) {
+        let known = sizes.withLock { $0[Array(origin.utf8)] } ?? 0
+        guard last?.size ?? 0 >= known else {
+            logger.critical(
+                "The database has an older checkpoint than this process has cosigned. Put the right database back.",
+                metadata: ["log": "\(origin)", "cosigned": "\(known)"])
+            throw Refusal(answer: .unavailable("The witness has lost its memory."))
+        }
     }
 
     private struct Refusal: Error {
@@ -92,36 +143,34 @@ public final class Witness: Sendable {
         let size = last?.size ?? 0
         guard request.oldSize == size else { throw Refusal(answer: .conflict(size: size)) }
         if checkpoint.size == 0, checkpoint.root != .empty {
-            throw Refusal(answer: .contradiction("The root of a log without entries is wrong."))
+            throw Refusal(answer: .fork("The root of a log without entries is wrong."))
         }
         if size == 0 {
             guard request.hashes.isEmpty else {
-                throw Refusal(answer: .contradiction("The proof from an empty log must be empty."))
+                throw Refusal(answer: .unproved("The proof from an empty log must be empty."))
             }
             return
         }
         guard let last, let root = MerkleHash(bytes: last.root) else {
             throw Refusal(answer: .unavailable("The last checkpoint cannot be read."))
         }
+        if checkpoint.size == size, checkpoint.root != root {
+            throw Refusal(answer: .fork("The log of \(size) entries is another one than this witness cosigned."))
+        }
         let proof = ConsistencyProof(oldSize: size, newSize: checkpoint.size, hashes: request.hashes)
         guard proof.verify(oldRoot: root, newRoot: checkpoint.root) else {
             throw Refusal(
-                answer: .contradiction(
-                    "The log of \(checkpoint.size) entries does not begin with the \(size) that this witness cosigned.")
-            )
+                answer: .unproved(
+                    "The proof does not show that the log of \(checkpoint.size) entries begins with the \(size) that this "
+                        + "witness cosigned."))
         }
     }
 
     private func cosignature(of note: SignedNote, at time: UInt64) throws(Refusal) -> NoteSignature {
+        guard time > 0 else { throw Refusal(answer: .unavailable("The witness' clock is wrong.")) }
         do throws(NoteError) { return try key.cosign(note.text, at: time) } catch {
             throw Refusal(answer: .unavailable("The witness cannot sign."))
         }
-    }
-
-    /// The checkpoint for monitors: with the log's signatures and that of this witness, and no others.
-    private func cosigned(_ note: SignedNote, _ signers: [NoteVerifier], _ signature: NoteSignature) -> String {
-        let own = note.signatures.filter { signature in signers.contains { $0.made(signature) } }
-        return (try? SignedNote(text: note.text, signatures: own + [signature]))?.description ?? note.description
     }
 
     /// The last checkpoint of a log that this witness cosigned, for monitors. It blocks.

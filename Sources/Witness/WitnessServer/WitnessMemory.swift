@@ -1,8 +1,8 @@
 import SQLite
+public import TransparencyLog
 
 /// The last checkpoint of each log that a witness cosigned, in an SQLite database. A witness without it could cosign a
-/// fork, so it is never made anew for an existing key. Each call opens the database, so that a removed or replaced file
-/// is noticed.
+/// fork, so it is never made anew for an existing key. Each call opens the database, so that a removed file is noticed.
 public struct WitnessMemory: Sendable {
     /// A checkpoint that the witness has cosigned.
     struct Cosigned: Hashable {
@@ -20,6 +20,7 @@ public struct WitnessMemory: Sendable {
             origin TEXT PRIMARY KEY, size INTEGER NOT NULL CHECK (size >= 0),
             root BLOB NOT NULL CHECK (length(root) = 32), note TEXT NOT NULL
         ) STRICT;
+        CREATE TABLE witness (key TEXT NOT NULL) STRICT;
         PRAGMA application_id = \(applicationID);
         PRAGMA user_version = 1;
         """
@@ -28,23 +29,35 @@ public struct WitnessMemory: Sendable {
 
     /// - Parameters:
     ///   - path: absolute.
+    ///   - key: the key of the witness, whose public key is in the database.
     ///   - isNew: whether to create the database, which must not exist. Otherwise it must.
-    public init(path: String, isNew: Bool) throws(WitnessMemoryError) {
+    public init(path: String, of key: WitnessKey, isNew: Bool) throws(WitnessMemoryError) {
         self.path = path
         let identity: (Int?, Int?)
+        let owner: String?
         do throws(SQLiteError) {
             let connection = try open(isNew ? .create : .readWrite)
-            if isNew { try connection.transaction { () throws(SQLiteError) in try connection.execute(Self.schema) } }
+            if isNew {
+                try connection.transaction { () throws(SQLiteError) in
+                    try connection.execute(Self.schema)
+                    try connection.run("INSERT INTO witness VALUES (?1)", .text(key.verifier.text))
+                }
+            }
             identity = (try connection.number("application_id"), try connection.number("user_version"))
+            owner =
+                identity == (Self.applicationID, 1)
+                ? try connection.first("SELECT key FROM witness") { $0.text(0) } : nil
         } catch {
             throw .failed(path, "\(error)")
         }
         guard identity == (Self.applicationID, 1) else { throw .foreign(path) }
+        guard owner == key.verifier.text else { throw .ofOtherWitness(path) }
     }
 
     private func open(_ access: Connection.Access) throws(SQLiteError) -> Connection {
         let connection = try Connection(path: path, access: access)
-        connection.wait(milliseconds: 5000)
+        // A lock is held for one commit.
+        connection.wait(milliseconds: 1000)
         // Durable also if the machine fails just after the commit (sqlite.org/pragma.html#pragma_synchronous).
         try connection.execute("PRAGMA synchronous = EXTRA")
         return connection
@@ -77,11 +90,13 @@ public struct WitnessMemory: Sendable {
 /// Why the memory of a witness cannot be used. The description is a sentence.
 public enum WitnessMemoryError: Error, CustomStringConvertible {
     case foreign(String)
+    case ofOtherWitness(String)
     case failed(String, String)
 
     public var description: String {
         switch self {
         case .foreign(let path): "\(path) is not the database of a witness, or one of a newer version."
+        case .ofOtherWitness(let path): "\(path) is the database of a witness with another key. Put the right one back."
         case .failed(let path, let reason): "\(path) cannot be used: \(reason)."
         }
     }

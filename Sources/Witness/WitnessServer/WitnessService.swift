@@ -22,7 +22,8 @@ public struct WitnessService: Service {
     private let thread = NIOThreadPool(numberOfThreads: 1)
 
     private static let maximumConnections = 256
-    private static let idleTimeout = TimeAmount.seconds(30)
+    /// Of a connection. A client that sends its request slowly would otherwise keep the place of another one.
+    private static let lifetime = TimeAmount.seconds(30)
     /// The largest request, in bytes: 63 hashes, and a checkpoint with its signatures.
     private static let requestLimit = 1 << 17
 
@@ -44,7 +45,8 @@ public struct WitnessService: Service {
                 let response = await respond(to: request)
                 try await writer.write(response: response.head, body: response.body)
             },
-            configuration: HTTP1Channel.Configuration(idleTimeout: Self.idleTimeout))
+            configuration: HTTP1Channel.Configuration(
+                additionalChannelHandlers: [ConnectionLifetime(Self.lifetime)], idleTimeout: Self.lifetime))
         if let tls {
             try await serve(try TLSChannel(base, tlsConfiguration: tls))
         } else {
@@ -94,7 +96,7 @@ public struct WitnessService: Service {
         case .untrusted(let sentence): Self.text(.forbidden, sentence)
         case .unknownLog(let sentence): Self.text(.notFound, sentence)
         case .conflict(let size): Self.text(.conflict, "\(size)", type: AddCheckpointRequest.sizeType)
-        case .contradiction(let sentence): Self.text(.unprocessableContent, sentence)
+        case .fork(let sentence), .unproved(let sentence): Self.text(.unprocessableContent, sentence)
         case .unavailable(let sentence): Self.text(.internalServerError, sentence)
         }
     }

@@ -1,11 +1,14 @@
 """`privyseal witness serve` against an independent log (C2SP tlog-witness, tlog-cosignature)."""
 
 import base64
+import contextlib
 import os
 import re
+import socket
 import ssl
 import subprocess
 import threading
+import time
 
 import pytest
 from auditing import await_
@@ -55,7 +58,8 @@ def test_a_fork_is_refused(witness, log, size, fork):
     cosign(witness, log.request(0, 10))
     if size >= 10:
         status, _, text = witness.add(log.request(10, size, fork))
-        assert (status, "does not begin with the 10" in text) == (422, True)
+        sentence = "is another one than this witness cosigned" if size == 10 else "begins with the 10 that this witness"
+        assert (status, sentence in text) == (422, True)
         proof = f"checkpoint={log.name}|{size}|"
         await_(lambda: proof in witness.output.read_text(), "the proof of the fork is in the witness' log")
     else:
@@ -92,10 +96,12 @@ def test_only_known_logs_with_their_own_keys_are_cosigned(witness, log):
     assert witness.add(log.request(0, 5, key=Ed25519PrivateKey.generate()))[0] == 403
     # A known key that is not this log's.
     assert witness.add(log.request(0, 5, name="example.com/other"))[0] == 403
-    # Unknown signatures are ignored, whatever they are.
-    note = log.checkpoint(5) + "\u2014 example.com/x AAAAAAAA\n"
-    assert cosign(witness, f"old 0\n\n{note}")
-    assert "example.com/x" not in witness.latest(ORIGIN)[2]
+    # Unknown signatures are ignored, and repeated ones are not stored.
+    note = log.checkpoint(5)
+    signature = note.rpartition("\n\n")[2]
+    assert cosign(witness, f"old 0\n\n{note}\u2014 example.com/x AAAAAAAA\n" + signature * 98)
+    text, signatures = split(witness.latest(ORIGIN)[2])
+    assert [name for name, _, _ in signatures] == [ORIGIN, witness.name]
 
 
 BROKEN = {
@@ -206,6 +212,50 @@ def test_a_witness_without_its_memory_does_not_start(witness, log):
     database.with_suffix(".old").rename(database)
     with witness:
         assert cosign(witness, log.request(10, 11))
+
+
+def test_a_witness_with_an_older_copy_of_its_memory_cosigns_nothing(witness, log):
+    database = witness.directory / "witness.db"
+    cosign(witness, log.request(0, 12))
+    older = database.read_bytes()
+    cosign(witness, log.request(12, 20))
+    newer = database.read_bytes()
+    database.write_bytes(older)
+    assert witness.add(log.request(12, 20, fork=12))[0] == 500
+    sentence = "older checkpoint than this process has cosigned"
+    await_(lambda: sentence in witness.output.read_text(), "the witness' log says so")
+    database.write_bytes(newer)
+    assert cosign(witness, log.request(20, 21))
+
+
+def test_a_witness_does_not_take_the_database_of_another_one(place, witness, log):
+    with WitnessProcess(BINARY, place / "other", [log.vkey], name="witness.example.com/w2") as other:
+        pass
+    witness.stop()
+    (witness.directory / "witness.db").write_bytes((other.directory / "witness.db").read_bytes())
+    refused = witness.run("serve", "--logs", witness.logs, "--listen", "127.0.0.1:0")
+    assert refused.returncode == 1 and "with another key" in refused.stderr
+
+
+def test_a_slow_client_keeps_no_place_and_does_not_prevent_the_end(witness, log):
+    head = b"POST /add-checkpoint HTTP/1.1\r\nHost: x\r\nContent-Length: 1000\r\n\r\n"
+    with socket.create_connection(("127.0.0.1", witness.port)) as slow:
+        slow.sendall(head)
+        begun = time.monotonic()
+        with contextlib.suppress(OSError):
+            while time.monotonic() - begun < 60:
+                slow.settimeout(1)
+                slow.sendall(b"x")
+                with contextlib.suppress(TimeoutError):
+                    if slow.recv(100) == b"":
+                        break
+        assert 25 < time.monotonic() - begun < 40
+    with socket.create_connection(("127.0.0.1", witness.port)) as slow:
+        slow.sendall(head)
+        assert cosign(witness, log.request(0, 5))
+        begun = time.monotonic()
+        assert witness.stop() == 0
+        assert time.monotonic() - begun < 15
 
 
 def test_errors_of_the_command_line_name_the_cure(place, witness, log):

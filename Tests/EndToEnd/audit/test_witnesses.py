@@ -4,16 +4,18 @@ import contextlib
 import json
 import pathlib
 import shutil
+import signal
 import sqlite3
 import subprocess
+import time
 
 import pytest
-from auditing import APP, UNAVAILABLE, AuditedService, await_
+from auditing import APP, UNAVAILABLE, AuditCopy, AuditedService, KeepingLoad, await_
 from conftest import BINARY
 from database_server import cluster, url
 from fleet import FleetGateway
 from key_lifecycle import KeysInFiles
-from running import FileKeys
+from running import KEY_IDS, FileKeys
 from witnesses import OtherWitness, SampleLog, WitnessProcess, cosigned_at, policy, split
 
 ORIGIN = "example.com/privyseal/shop"
@@ -97,7 +99,7 @@ def test_privyseal_sign_needs_the_witnesses_too(place, witness):
     assert service.run(*command)[0] == 0
     witness.stop()
     status, output, error = service.run(*command)
-    assert (status, output) == (1, b"") and b"audit log" in error
+    assert (status, output) == (1, b"") and b"Too few witnesses" in error
 
 
 def test_with_warn_a_gateway_signs_without_its_witness_and_says_so(place, witness):
@@ -115,10 +117,105 @@ def test_with_warn_a_gateway_signs_without_its_witness_and_says_so(place, witnes
         assert status == 200 and b"enough witnesses cosigned" in text
 
 
+def test_a_command_that_signs_leaves_the_checkpoint_that_its_witness_cosigned(place, witness):
+    service = WitnessedService(place)
+    policy(service.policy, [witness], "all")
+    command = ("sign", "promotional-offer", "--app", APP, "productId=m", "offerIdentifier=w")
+    for _ in range(2):
+        assert service.run(*command)[0] == 0
+    auditor = policy(place / "auditor.policy", [witness], "all", [service.vkey])
+    text = audit("verify", "--database", service.database, "--policy", auditor)
+    assert "enough witnesses cosigned the first" in text
+
+
+def test_commands_and_the_gateway_ask_their_witness_at_the_same_time(place, witness):
+    service = WitnessedService(place)
+    policy(service.policy, [witness], "all")
+    command = ("sign", "promotional-offer", "--app", APP, "productId=m", "offerIdentifier=w")
+    with service:
+        await_(service.signs, "the gateway signs")
+        for _ in range(15):
+            status, _, error = service.run(*command)
+            assert status == 0, error
+            assert service.signs()
+
+
+def test_a_gateway_that_was_stopped_beyond_its_quorum_releases_nothing(place, witness):
+    service = WitnessedService(place)
+    policy(service.policy, [witness], "all")
+    with service:
+        await_(service.signs, "the gateway signs")
+        load = KeepingLoad(service, 4)
+        load.wait_for(50)
+        service.process.send_signal(signal.SIGSTOP)
+        witness.kill()
+        time.sleep(service.interval * 2 + 1)
+        stopped = time.monotonic()
+        service.process.send_signal(signal.SIGCONT)
+        load.wait_for(20, 503)
+        load.stop()
+        assert [status for moment, status, _ in load.answers if moment > stopped + 0.01 and status == 200] == []
+
+
+def test_keys_can_be_stopped_without_witnesses(place, witness):
+    """With and without a running gateway: a compromised key must not wait for a witness."""
+    service = WitnessedService(place)
+    policy(service.policy, [witness], "all")
+    witness.stop()
+    with service:
+        status, _, error = service.run("keys", "suspend", KEY_IDS[0], "--reason", "A test")
+        assert status == 0, error
+    status, _, error = service.run("keys", "resume", KEY_IDS[0], "--reason", "A test")
+    assert status == 0, error
+
+
+def test_the_time_without_a_quorum_is_in_the_log(place, witness):
+    service = WitnessedService(place)
+    policy(service.policy, [witness], "all")
+    with service:
+        await_(service.signs, "the gateway signs")
+        witness.kill()
+        await_(lambda: not service.signs(), "the gateway stops without its witness")
+        await_(lambda: b"Nothing is signed. Too few witnesses" in service.log.read_bytes(), "the gateway's log says so")
+        for _ in range(5):
+            assert not service.signs()
+        witness.start()
+        await_(service.signs, "the gateway signs again")
+        await_(lambda: AuditCopy(service.database).of_kind("outage"), "the audit log says so")
+    [outage] = AuditCopy(service.database).of_kind("outage")
+    assert outage["refused"] >= 6 and "Too few witnesses" in outage["reason"] and witness.name in outage["reason"]
+    assert outage["milliseconds"] > 0
+
+
+def test_a_reload_says_that_a_changed_policy_needs_a_restart(place, witness):
+    service = WitnessedService(place)
+    policy(service.policy, [witness], "all")
+    with service:
+        await_(service.signs, "the gateway signs")
+        service.policy.write_text(service.policy.read_text() + "# a comment\n")
+        status, output, error = service.run("reload")
+        assert b"restart" in output + error and b"audit.checkpoints.policy" in output + error
+        service.policy.unlink()
+        status, output, error = service.run("reload")
+        assert status != 0 and b"does not exist" in output + error
+        assert service.signs()
+
+
+def test_a_slow_round_of_one_witness_delays_no_signature(place):
+    with OtherWitness("w.example/1") as first, OtherWitness("w.example/2", "hangs") as second:
+        service = WitnessedService(place)
+        policy(service.policy, [first, second], "any")
+        with service:
+            await_(service.signs, "the gateway signs")
+            asked = len(second.requests)
+            while len(second.requests) < asked + 4:
+                assert service.signs()
+
+
 FAULTS = [
     "refuses", "fails", "redirects", "is empty", "answers nonsense", "answers endlessly", "gives no size",
     "gives a huge size", "gives a negative size", "repeats the size", "signs with another key", "signs another text",
-    "signs without a time", "signs under another name", "hangs",
+    "signs without a time", "signs under another name", "hangs", "stalls after the head",
 ]  # fmt: skip
 
 

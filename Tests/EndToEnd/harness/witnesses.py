@@ -232,6 +232,12 @@ class OtherWitness:
                 if witness.fault == "hangs":
                     self.connection.recv(1)
                     return
+                if witness.fault == "stalls after the head":
+                    self.send_response(200)
+                    self.send_header("Content-Length", "100")
+                    self.end_headers()
+                    self.connection.recv(1)
+                    return
                 status, content = witness.answer(body)
                 self.send_response(status)
                 if status == 302:

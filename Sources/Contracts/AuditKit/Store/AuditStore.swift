@@ -102,7 +102,7 @@ public protocol AuditTransaction: AuditContent {
     /// - Parameter root: 32 bytes, the root of the perfect subtree over the segment's entries.
     func close(segment: Int, root: [UInt8]) throws(AuditStoreError)
     func setHead(_ head: SignedTreeHead) throws(AuditStoreError)
-    /// Keeps a checkpoint. It replaces a kept one of the same size.
+    /// Keeps a checkpoint. It replaces a kept one of the same size, unless that is longer: it has more signatures then.
     func keep(_ checkpoint: SignedTreeHead) throws(AuditStoreError)
     /// Replaces the register of this name.
     func register(_ register: AuditRegister) throws(AuditStoreError)

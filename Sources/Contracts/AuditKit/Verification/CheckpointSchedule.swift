@@ -124,19 +124,28 @@ struct CheckpointSchedule {
         !verifier.isWitness && !verifier.name.utf8.elementsEqual(origin.utf8)
     }
 
-    /// When the last of the witnesses cosigned; nil if they are too few.
+    /// The latest time after which enough witnesses cosigned, so that the time of one lying witness decides nothing; nil
+    /// if they are too few.
     private func witnessTime(of note: SignedNote, _ signers: [NoteVerifier]) -> Timestamp? {
-        guard let policy, !policy.needsNone, policy.isMet(by: signers) else { return nil }
-        return note.signatures.filter { signature in signers.contains { $0.isWitness && $0.made(signature) } }
-            .compactMap { Cosignature($0.bytes)?.time }.max()
-            .map { Timestamp(milliseconds: 0).later(by: Int64(clamping: $0)) }
+        guard let policy, !policy.needsNone else { return nil }
+        let cosigners = signers.filter(\.isWitness).compactMap { signer in
+            note.signatures.first(where: signer.made).flatMap { Cosignature($0.bytes) }.map { (signer, $0.time) }
+        }.sorted { $0.1 > $1.1 }
+        guard let last = cosigners.indices.first(where: { policy.isMet(by: cosigners[...$0].map(\.0)) }) else {
+            return nil
+        }
+        return Timestamp(milliseconds: 0).later(by: Int64(clamping: cosigners[last].1))
     }
 
     /// A caller who gives a policy expects its witnesses' signatures. Without them, the holder of the log's key could
     /// show each reader another log.
     ///
-    /// - Parameter witnessed: the last valid checkpoint that enough witnesses cosigned.
-    func findUnwitnessed(after witnessed: WitnessedCheckpoint?, at size: Int, _ faults: inout FaultList) {
+    /// - Parameters:
+    ///   - witnessed: the last valid checkpoint that enough witnesses cosigned.
+    ///   - end: when the last entry was written.
+    func findUnwitnessed(
+        after witnessed: WitnessedCheckpoint?, at size: Int, writtenUntil end: Timestamp?, _ faults: inout FaultList
+    ) {
         guard let policy, !policy.needsNone else { return }
         guard let witnessed else {
             guard size > 0 else { return }
@@ -145,7 +154,14 @@ struct CheckpointSchedule {
                     + "the gateway published with --checkpoints; if they are given, the witnesses could not be reached, or "
                     + "the log was rewritten.")
         }
-        guard witnessed.size < largest else { return }
+        guard witnessed.size < largest else {
+            guard witnessed.size < size, let end, end > witnessed.time.later(by: Self.longestTail) else { return }
+            return faults.add(
+                witnessed.size..<size,
+                "The last checkpoint that enough witnesses cosigned, at \(witnessed.time.text), covers "
+                    + "\(Sentence.number(witnessed.size)) entries; the last entry was written at \(end.text). What came "
+                    + "between depends on the log's key alone. Give later checkpoints with --checkpoints.")
+        }
         faults.add(
             "The last checkpoint that enough witnesses cosigned covers \(Sentence.number(witnessed.size)) entries; the "
                 + "newest covers \(Sentence.number(largest)). What came after depends on the log's key alone: the "
@@ -171,6 +187,9 @@ struct CheckpointSchedule {
         }
         return cosigned
     }
+
+    /// In seconds: entries of a longer time without a witness are a fault.
+    private static let longestTail: Int64 = 3600
 
     /// Reports only the largest checkpoint of each source; the others would repeat it.
     func findTruncation(at size: Int, _ faults: inout FaultList) {
@@ -228,8 +247,11 @@ public struct ExternalCheckpoints {
         guard let checkpoint = try? Checkpoint(parsing: note.text) else { return others += 1 }
         originBytes.insert(Array(checkpoint.origin.utf8))
         claims.append(CheckpointSchedule.Stop(size: checkpoint.size, root: checkpoint.root, source: .external))
-        // Of two checkpoints of one size, the later one may have more signatures.
-        if largestSize.map({ checkpoint.size >= $0 }) ?? true { (largestSize, newest) = (checkpoint.size, note) }
+        let (size, known) = (largestSize ?? -1, newest?.signatures.count ?? 0)
+        // Of two checkpoints of one size, one may have the signatures of witnesses.
+        if checkpoint.size > size || checkpoint.size == size && note.signatures.count > known {
+            (largestSize, newest) = (checkpoint.size, note)
+        }
     }
 
     public var count: Int { claims.count + others }

@@ -1,3 +1,4 @@
+import SigningKit
 import TransparencyLog
 
 /// Walks along the entries from checkpoint to checkpoint.
@@ -25,6 +26,8 @@ struct VerificationWalk {
     /// The size of the last valid cosigned checkpoint.
     private var cosigned = 0
     private var witnessed: WitnessedCheckpoint?
+    /// When the last entry was written; nil if it cannot be read.
+    private var lastTime: Timestamp?
     private var archivedEnd = 0
     private var lastArchived = 0
     private var registers: RegisterComparison
@@ -82,6 +85,7 @@ struct VerificationWalk {
             return faults.add(index..<index + 1, "Entry \(Sentence.number(index)) exists more than once.")
         }
         if entry.index > next { skip(to: entry.index) }
+        if entry.index == size - 1 { lastTime = EntryFields(entry.body)?.time }
         let leaf = MerkleHash.leaf(entry.body)
         if StoredEntry.mark(of: leaf, at: next) != entry.mark {
             evidence.note(wrongMarkAt: next)
@@ -217,7 +221,7 @@ struct VerificationWalk {
                 Sentence.entries(entries, "is", "are") + " missing, and the log does not record them as archived.")
         }
         result.cosigned = plan.findUncosigned(after: cosigned, at: size, &faults)
-        plan.findUnwitnessed(after: witnessed, at: size, &faults)
+        plan.findUnwitnessed(after: witnessed, at: size, writtenUntil: lastTime, &faults)
         result.witnessed = witnessed
         result.unproved = evidence.conclude(before: max(size, registers.end), &faults)
         result.origin = origin

@@ -17,6 +17,10 @@ public final class WitnessQuorum: Sendable {
     private struct State {
         var status: WitnessStatus
         var last: ContinuousClock.Instant?
+        /// The last refusal of each witness; nil after a cosignature.
+        var refusals: [WitnessRefusal.Kind?]
+        /// When a refusal of each witness was logged.
+        var logged: [ContinuousClock.Instant?]
     }
 
     private let witnesses: any CheckpointWitnesses
@@ -40,7 +44,9 @@ public final class WitnessQuorum: Sendable {
         self.now = now
         limit = interval * 2
         let names = witnesses.policy.witnesses.map(\.verifier.name)
-        state = Mutex(State(status: WitnessStatus(witnesses: names.map { .init(name: $0) })))
+        let status = WitnessStatus(witnesses: names.map { .init(name: $0) })
+        state = Mutex(
+            State(status: status, refusals: names.map { _ in nil }, logged: names.map { _ in nil }))
         // Export 0, so that alerts see that no witness has cosigned yet.
         quorumTime.record(0)
         for name in names { contradiction(of: name).record(0) }
@@ -70,7 +76,8 @@ public final class WitnessQuorum: Sendable {
                 witness.complaint.map { "\(witness.name): \($0)" }
             }
             let reason = complaints.isEmpty ? "No witness has answered yet." : complaints.joined(separator: " ")
-            return .unavailable("Too few witnesses have cosigned the log in the last \(limit). \(reason)")
+            return .halted(
+                "Too few witnesses have cosigned the log in the last \(limit.components.seconds) s. \(reason)")
         }
     }
 
@@ -81,6 +88,8 @@ public final class WitnessQuorum: Sendable {
     func cosign(_ note: inout SignedNote, size: Int, timeout: Duration) async -> Bool {
         let begun = ContinuousClock.now
         let answers = await witnesses.ask(note, timeout: timeout)
+        // The answers of a round that was cut off say nothing about the witnesses.
+        if Task.isCancelled { return false }
         let time = now()
         var signers: [NoteVerifier] = []
         for (witness, answer) in zip(witnesses.policy.witnesses, answers) {
@@ -89,44 +98,63 @@ public final class WitnessQuorum: Sendable {
             signers.append(witness.verifier)
         }
         let isMet = witnesses.policy.isMet(by: signers)
-        let before = state.withLock { state in
+        let wasMet = state.withLock { state in
             defer {
                 state.status.note(answers, at: time)
                 state.status.quorumComplaint = isMet ? nil : "Too few witnesses cosigned the last checkpoint."
                 if isMet { (state.last, state.status.quorumTime, state.status.quorumSize) = (begun, time, size) }
             }
-            return state.status
+            return state.status.quorumComplaint == nil
         }
         if isMet { quorumTime.record(Double(time.milliseconds) / 1000) }
-        report(answers, before, size: size, isMet: isMet)
+        for (index, answer) in answers.enumerated() { report(answer, of: index, size: size) }
+        report(isMet: isMet, wasMet: wasMet, size: size)
         return isMet
     }
 
-    /// Logs what has changed since the last checkpoint: an outage of an hour must not fill the log.
-    private func report(_ answers: [WitnessAnswer], _ before: WitnessStatus, size: Int, isMet: Bool) {
-        for (witness, answer) in zip(before.witnesses, answers) {
-            switch answer {
-            case .success:
-                contradiction(of: witness.name).record(0)
-                guard witness.complaint != nil else { continue }
-                logger.notice("The witness \(witness.name) cosigns again", metadata: ["size": "\(size)"])
-            case .failure(let refusal):
-                contradiction(of: witness.name).record(refusal.isContradiction ? 1 : 0)
-                guard witness.complaint != refusal.description else { continue }
-                logger.log(
-                    level: refusal.isContradiction ? .critical : .error,
-                    "The witness \(witness.name) did not cosign: \(refusal)", metadata: ["size": "\(size)"])
+    /// Logs the answer of a witness if it differs in kind from the one before. An outage of an hour must not fill the log,
+    /// and a witness that gives another reason each time must not either.
+    private func report(_ answer: WitnessAnswer, of index: Int, size: Int) {
+        let name = witnesses.policy.witnesses[index].verifier.name
+        guard case .failure(let refusal) = answer else {
+            contradiction(of: name).record(0)
+            let before = state.withLock { state in
+                defer { state.refusals[index] = nil }
+                return state.refusals[index]
             }
+            if before != nil { logger.notice("The witness \(name) cosigns again", metadata: metadata(size)) }
+            return
         }
-        let wasMet = before.quorumComplaint == nil
-        guard isMet != wasMet else { return }
-        let consequence = failure == .require ? "Without it, nothing is signed." : "The gateway goes on signing."
-        if isMet {
-            logger.notice("Enough witnesses cosign again", metadata: ["size": "\(size)"])
-        } else {
-            logger.error("Too few witnesses cosigned a checkpoint. \(consequence)", metadata: ["size": "\(size)"])
+        let (isContradiction, mayLog) = state.withLock { state in
+            let before = state.refusals[index]
+            state.refusals[index] = refusal.kind
+            let last = state.logged[index]
+            let mayLog = before != refusal.kind && last.map { .now - $0 > Self.logPause } ?? true
+            if mayLog { state.logged[index] = .now }
+            // Another process may have published once; twice in a row, the log itself is behind.
+            return (refusal.kind == .contradiction || refusal.kind == .ahead && before == .ahead, mayLog)
         }
+        contradiction(of: name).record(isContradiction ? 1 : 0)
+        guard mayLog else { return }
+        logger.log(
+            level: refusal.kind == .failure ? .error : .critical, "The witness \(name) did not cosign: \(refusal)",
+            metadata: metadata(size))
     }
+
+    /// Between two lines about the refusals of one witness.
+    private static let logPause = Duration.seconds(10)
+
+    private func report(isMet: Bool, wasMet: Bool, size: Int) {
+        guard isMet != wasMet else { return }
+        if isMet { return logger.notice("Enough witnesses cosign again", metadata: metadata(size)) }
+        let consequence =
+            failure == .require
+            ? "Nothing is signed once the last quorum is older than \(limit.components.seconds) s."
+            : "The gateway goes on signing."
+        logger.error("Too few witnesses cosigned a checkpoint. \(consequence)", metadata: metadata(size))
+    }
+
+    private func metadata(_ size: Int) -> Logger.Metadata { ["log": "\(log)", "size": "\(size)"] }
 }
 
 /// The last answers of the witnesses.

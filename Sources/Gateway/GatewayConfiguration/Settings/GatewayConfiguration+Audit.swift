@@ -1,6 +1,5 @@
 public import AuditKit
 import SigningKit
-public import TransparencyLog
 
 extension GatewayConfiguration {
     /// The settings of the audit log, which records signatures and refusals. Nothing is opened yet.
@@ -90,9 +89,10 @@ extension GatewayConfiguration {
                 let section = given.origin(of: "checkpoints") ?? given.origin.child("checkpoints")
                 checkpoints.file = File(path: localPath + ".checkpoints", origin: section.child("file"))
             }
-            let others = [key, checkpoints.file, checkpoints.tokenFile, checkpoints.policy].compactMap(\.self).filter {
-                !$0.path.isEmpty
-            }
+            let others = [key, checkpoints.file, checkpoints.tokenFile, checkpoints.policy?.file].compactMap(\.self)
+                .filter {
+                    !$0.path.isEmpty
+                }
             for (index, file) in others.enumerated() {
                 // The gateway would overwrite the contents of a file that two settings name.
                 if let other = ([database.file].compactMap(\.self) + others[..<index]).first(where: file.isSame) {
@@ -142,12 +142,10 @@ extension GatewayConfiguration {
         public internal(set) var tokenFile: File?
         /// Signs the checkpoints, in addition to the log's own key.
         public internal(set) var cosigner: KeyLocation?
-        /// The file with the policy of the witnesses; nil without witnesses.
-        var policy: File?
+        /// Nil without witnesses.
+        public internal(set) var policy: WitnessPolicyFile?
         /// What happens without the signatures of enough witnesses; nil without witnesses.
         public internal(set) var witness: WitnessFailure?
-        /// The content of the policy file.
-        public private(set) var witnessPolicy: WitnessPolicy?
 
         public enum WitnessFailure: String, CaseIterable, Sendable {
             case require, warn
@@ -176,8 +174,7 @@ extension GatewayConfiguration {
                 standard: "only the log's key signs",
                 "a P-256 key that also signs each checkpoint; a separate key, not one that signs offers"),
             .optional(
-                "policy", \.policy, .file(such: "/etc/privyseal/witnesses.policy"), needsRestart: true,
-                standard: "no witnesses",
+                "policy", \.policy, .witnessPolicy, needsRestart: true, standard: "no witnesses",
                 "a file with the witnesses that cosign each checkpoint, their URLs, and how many of them are needed "
                     + "(C2SP tlog-policy)"),
             .optional(
@@ -188,11 +185,11 @@ extension GatewayConfiguration {
 
         /// For the log of a fleet: the same interval and witnesses. The gateway's own log decides whether it signs.
         mutating func takeWitnesses(of own: Self) {
-            (interval, policy, witnessPolicy) = (own.interval, own.policy, own.witnessPolicy)
+            (interval, policy) = (own.interval, own.policy)
             witness = own.policy == nil ? nil : .warn
         }
 
-        mutating func finish(_ given: GivenSettings, _ findings: Findings) {
+        func finish(_ given: GivenSettings, _ findings: Findings) {
             if let origin = given.origin(of: "tokenFile"), !given.isPresentOrMisspelt("url") {
                 findings.fault(
                     "has no effect, because checkpoints are not posted to a URL; give url, or remove it", at: origin)
@@ -202,14 +199,10 @@ extension GatewayConfiguration {
                     "has no effect without witnesses; give policy, the absolute path of a file with witnesses, or "
                         + "remove it", at: origin)
             }
-            guard let policy else { return }
-            if !given.isPresentOrMisspelt("witness") {
+            if policy != nil, !given.isPresentOrMisspelt("witness") {
                 findings.fault(
                     "is missing; give require, to sign nothing while too few witnesses cosign, or warn",
                     at: given.origin.child("witness"))
-            }
-            do throws(InvalidValue) { witnessPolicy = try WitnessPolicyFile.read(policy.path) } catch {
-                findings.fault(error.sentence, at: policy.origin)
             }
         }
     }

@@ -209,7 +209,7 @@ extension Problem {
 
     /// Details of the failure are for the operator, not for callers.
     static let auditUnavailable = Problem(
-        .auditUnavailable, "The gateway signs only what it can record, and cannot write the audit log now.",
+        .auditUnavailable, "The gateway signs only what it can record as configured, and cannot do that now.",
         retryAfter: 2)
 
     private init(_ error: KeyError, keyID: String) {

@@ -164,8 +164,8 @@ extension Dispatcher {
         do throws(GatewayError) {
             // The key may have been stopped since the first signature.
             if let selected { try requireUse(of: selected, for: request) }
-            // The key states of the fleet may be outdated since.
-            if let audit, audit.isInFleet, case .unwritable(let error) = audit.state { throw .unrecorded(error) }
+            // The key states of the fleet, or the last quorum of witnesses, may be outdated since.
+            if let audit, audit.dependsOnOthers, case .unwritable(let error) = audit.state { throw .unrecorded(error) }
         } catch {
             signed = signed.map { $0.flatMap { _ in .failure(error) } }
         }
@@ -182,8 +182,8 @@ extension Dispatcher {
             do throws(AuditError) { try await audit.record(entries, answers: released) } catch {
                 throw .unrecorded(error)
             }
-            // In a fleet, another key may be active by now if this process was stopped meanwhile (SIGSTOP).
-            if audit.isInFleet, let selected {
+            // If this process was stopped meanwhile (SIGSTOP), another key of the fleet may be active by now.
+            if audit.dependsOnOthers, let selected {
                 if case .unwritable(let error) = audit.state { throw .unrecorded(error) }
                 try requireUse(of: selected, for: request)
             }

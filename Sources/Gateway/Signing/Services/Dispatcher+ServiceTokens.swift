@@ -105,6 +105,6 @@ extension Dispatcher {
                 requestID: request.identity.id))
         do { try await audit.record([entry], answers: 1) } catch { throw .unrecorded(error) }
         // As in `release`.
-        if audit.isInFleet, case .unwritable(let error) = audit.state { throw .unrecorded(error) }
+        if audit.dependsOnOthers, case .unwritable(let error) = audit.state { throw .unrecorded(error) }
     }
 }

@@ -150,7 +150,7 @@ struct AuditComposition {
     }
 
     private func quorum(_ location: AuditLocation) -> WitnessQuorum? {
-        guard let policy = audit.checkpoints.witnessPolicy, let failure = audit.checkpoints.witness else { return nil }
+        guard let policy = audit.checkpoints.policy?.policy, let failure = audit.checkpoints.witness else { return nil }
         let client = WitnessClient(policy: policy, isShared: isShared) { () throws(AuditStoreError) in
             try location.read()
         }

@@ -68,11 +68,16 @@ struct AuditKeyFile {
                 throw CommandError(
                     "\(path) is a private key. Leave it there, and give its public key, \(path).pub.")
             }
-            do throws(NoteError) {
-                verifiers.append(try NoteVerifier(String(line.prefix { !$0.isWhitespace })))
-            } catch {
+            let verifier: NoteVerifier
+            do throws(NoteError) { verifier = try NoteVerifier(String(line.prefix { !$0.isWhitespace })) } catch {
                 throw CommandError("\(path) does not hold public keys of a log. \(error)")
             }
+            guard !verifier.isWitness else {
+                throw CommandError(
+                    "\(path) has the key of the witness \(verifier.name), not of a log. Keys of witnesses belong in a "
+                        + "policy: --policy FILE.")
+            }
+            verifiers.append(verifier)
         }
         guard !verifiers.isEmpty else { throw CommandError("\(path) holds no public key.") }
         return verifiers

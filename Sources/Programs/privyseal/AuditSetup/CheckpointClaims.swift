@@ -17,8 +17,8 @@ struct CheckpointClaims {
     /// The largest claims, which are kept in memory at a time.
     private static let capacity = 256
     private static let pieceSize = 1 << 20
-    /// In bytes; the gateway's notes are much shorter.
-    private static let longestNote = 8 << 10
+    /// In bytes. The gateway's notes are shorter, because `WitnessPolicyFile` limits the witnesses.
+    private static let longestNote = 1 << 15
     /// The digits of a size and the end of the line.
     private static let sizeRoom = 20
 

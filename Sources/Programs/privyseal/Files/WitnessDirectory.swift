@@ -33,14 +33,15 @@ struct WitnessDirectory {
                 hasKey
                     ? "\(databasePath) is missing, but \(keyPath) exists. Put the database back: without it, the witness "
                         + "could cosign a fork. To begin another witness, take another directory."
-                    : "\(keyPath) is missing, but \(databasePath) exists. Put the key back, or take another directory.")
+                    : "\(keyPath) is missing, but \(databasePath) exists. Put the key back; after an interrupted first start, "
+                        + "remove the database.")
         }
         if hasKey {
             let key = try existingKey()
             guard name == nil || name == key.name else {
                 throw CommandError("The witness in \(path) has the name \(key.name). Give that --name, or none.")
             }
-            return (key, try memory(isNew: false))
+            return (key, try memory(of: key, isNew: false))
         }
         guard let name else {
             throw CommandError("There is no witness in \(path) yet. Give the name of a new one with --name.")
@@ -48,15 +49,15 @@ struct WitnessDirectory {
         let key: WitnessKey
         do throws(NoteError) { key = try .generate(name: name) } catch { throw CommandError("--name: \(error)") }
         // The database comes first: a key without one is refused.
-        let memory = try memory(isNew: true)
+        let memory = try memory(of: key, isNew: true)
         try DurableWrite.synchronize(path, O_DIRECTORY)
         try DurableWrite.create(keyPath + ".pub", key.verifier.text + "\n")
         try DurableWrite.create(keyPath, key.text + "\n", mode: 0o600)
         return (key, memory)
     }
 
-    private func memory(isNew: Bool) throws(CommandError) -> WitnessMemory {
-        do throws(WitnessMemoryError) { return try WitnessMemory(path: databasePath, isNew: isNew) } catch {
+    private func memory(of key: WitnessKey, isNew: Bool) throws(CommandError) -> WitnessMemory {
+        do throws(WitnessMemoryError) { return try WitnessMemory(path: databasePath, of: key, isNew: isNew) } catch {
             throw CommandError("\(error)")
         }
     }
@@ -78,14 +79,7 @@ struct WitnessDirectory {
     /// The logs of files with public keys.
     static func logs(in files: [String]) throws(CommandError) -> WitnessedLogs {
         var verifiers: [NoteVerifier] = []
-        for file in files {
-            for verifier in try AuditKeyFile.publicKeys(in: file) {
-                guard !verifier.isWitness else {
-                    throw CommandError("\(file): \(verifier.name) is the key of a witness, not of a log.")
-                }
-                verifiers.append(verifier)
-            }
-        }
+        for file in files { verifiers += try AuditKeyFile.publicKeys(in: file) }
         return WitnessedLogs(verifiers)
     }
 }

@@ -74,29 +74,36 @@ extension AuditCommand {
 
         /// The head, or with a policy the newest checkpoint that enough witnesses cosigned.
         private func newest(_ prover: AuditProver, _ source: AuditSource) throws -> [SignedTreeHead] {
-            guard let policy = try witnesses.policy(for: source) else { return [try prover.checkpoint()] }
-            let kept = try source.reader.checkpoints().suffix(Self.searchedCheckpoints).reversed().compactMap {
-                try? SignedNote(parsing: $0.note)
-            }
-            let published = try checkpoints.collections(for: source).flatMap {
-                try $0.checkpoints.largest(Self.searchedCheckpoints)
-            }
-            let witnessed = (published + kept).filter { note in
-                (try? policy.isMet(by: policy.signers(of: note))) == true
-            }.compactMap { note in
-                (try? Checkpoint(parsing: note.text)).map { SignedTreeHead(size: $0.size, note: note.description) }
-            }
-            let origin = source.reader.identity.origin
-            let own = witnessed.filter { $0.note.hasPrefix("\(origin)\n") }
-            if let largest = own.map(\.size).max() { return own.filter { $0.size == largest } }
+            let policy = try witnesses.policy(for: source)
+            guard let policy, !policy.needsNone else { return [try prover.checkpoint()] }
+            let witnessed = try largestWitnessed(by: policy, source)
+            if let witnessed, index.map({ $0 < witnessed.size }) ?? true { return [witnessed] }
             guard witnesses.file == nil else { throw AuditProofError.unwitnessed }
             StandardError.print(
-                "privyseal: No checkpoint has the signatures of enough witnesses, so the proof has none of them.")
+                "privyseal: No checkpoint that covers the entry has the signatures of enough witnesses yet, so the proof "
+                    + "has none.")
             return [try prover.checkpoint()]
         }
 
-        /// How many of the newest checkpoints are searched for one with enough witnesses.
-        private static let searchedCheckpoints = 64
+        private func largestWitnessed(by policy: WitnessPolicy, _ source: AuditSource) throws -> SignedTreeHead? {
+            let origin = source.reader.identity.origin
+            let kept = ExternalCheckpoints(
+                try source.reader.checkpoints().compactMap { try? SignedNote(parsing: $0.note) })
+            let published = try checkpoints.collections(for: source).map { try $0.only(of: origin).checkpoints }
+            let found = try (published + [kept]).compactMap { checkpoints -> SignedTreeHead? in
+                for note in try checkpoints.largest(Self.searchedCheckpoints) {
+                    guard (try? policy.isMet(by: policy.signers(of: note))) == true,
+                        let size = (try? Checkpoint(parsing: note.text))?.size
+                    else { continue }
+                    return SignedTreeHead(size: size, note: note.description)
+                }
+                return nil
+            }
+            return found.max { $0.size < $1.size }
+        }
+
+        /// How many of the newest checkpoints are searched for one with enough witnesses: a week of one a minute.
+        private static let searchedCheckpoints = 10_080
 
         /// The checkpoints of a size: the given ones and the log's own, or else those in the gateway's own file.
         private func candidates(_ size: Int, _ prover: AuditProver, _ source: AuditSource) throws -> [SignedTreeHead] {

@@ -54,7 +54,7 @@ extension AuditCommand {
                 let source = try log.open()
                 let policy = try witnesses.policy(for: source)
                 // The keys of other logs would count as cosigners' keys.
-                let named = policy?.logs.filter { $0.name == source.reader.identity.origin } ?? []
+                let named = policy?.logs.filter { $0.name.utf8.elementsEqual(source.reader.identity.origin.utf8) } ?? []
                 let result = try verify(
                     source, with: try keys.verifiers(for: source, and: named), policy,
                     checkpoints.collections(for: source))
@@ -87,8 +87,12 @@ extension AuditCommand {
         ) throws -> [String] {
             guard let source = sources.first else { return [] }
             let found = Set(sources.map(\.reader.identity.origin))
+            // The logs of a policy may be in several databases.
+            let named = try witnesses.policy(for: source)?.logs ?? []
             let known =
-                try keys.verifiers(for: source, and: witnesses.policy(for: source)?.logs ?? []).map(\.name)
+                try keys.verifiers(for: source, and: named).filter { key in
+                    !named.contains { $0.text.utf8.elementsEqual(key.text.utf8) }
+                }.map(\.name)
                 + (checkpoints.collections(for: source) + ofFleets).flatMap { $0.checkpoints.origins }
             // A cosigner's key has the name of its log, and a suffix.
             return Set(known).subtracting(found).subtracting(found.map { AuditComposition.cosigner(of: $0) }).sorted()

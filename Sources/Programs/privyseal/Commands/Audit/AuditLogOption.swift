@@ -138,7 +138,12 @@ struct AuditKeyOption: ParsableArguments {
                     + "from the copy itself.", status: ExitCode.validationFailure.rawValue)
         }
         let given = try StandardError.attempt(64) { try paths.flatMap { try AuditKeyFile.publicKeys(in: $0) } }
-        return given + named.filter { key in !given.contains { $0.text == key.text } }
+        // A policy that has keys for the name of a log accepts no other key for it.
+        let accepted = given.filter { key in
+            let sameName = named.filter { $0.name.utf8.elementsEqual(key.name.utf8) }
+            return sameName.isEmpty || sameName.contains { $0.text.utf8.elementsEqual(key.text.utf8) }
+        }
+        return accepted + named.filter { key in !accepted.contains { $0.text.utf8.elementsEqual(key.text.utf8) } }
     }
 }
 
@@ -158,7 +163,7 @@ struct AuditPolicyOption: ParsableArguments {
     ///
     /// - Throws: `ExitCode` 64 if the file cannot be used, after printing the error.
     func policy(for source: AuditSource?) throws -> WitnessPolicy? {
-        guard let file else { return source?.audit?.checkpoints.witnessPolicy }
+        guard let file else { return source?.audit?.checkpoints.policy?.policy }
         return try StandardError.attempt(64) { () throws(CommandError) in
             let bytes = try EvidenceFile.contents(of: file, limit: WitnessPolicy.maximumSize)
             do throws(WitnessPolicyError) { return try WitnessPolicy(parsing: bytes) } catch {

@@ -99,9 +99,10 @@ struct WitnessCommand: ParsableCommand {
             ) { port in
                 logger.notice("The witness listens on \(address.host):\(port)")
             }
-            let group = ServiceGroupConfiguration(
+            var group = ServiceGroupConfiguration(
                 services: [.init(service: service, successTerminationBehavior: .gracefullyShutdownGroup)],
                 gracefulShutdownSignals: [.sigterm, .sigint], logger: logger)
+            group.maximumGracefulShutdownDuration = .seconds(5)
             do { try await ServiceGroup(configuration: group).run() } catch {
                 throw CommandError("The witness cannot listen on \(listen): \(error)")
             }

@@ -42,7 +42,8 @@ final class WitnessPolicyFileTests {
         "Every fault names the setting and the cure",
         arguments: [
             (nil, "audit.checkpoints.policy: names a file that does not exist"),
-            ("quorum none\n", "asks no witness"), ("nonsense\n", "Line 1: A line begins with log, witness, group"),
+            ("quorum none\n", "asks no witness"),
+            ("nonsense\n", "Line 1: This line begins with another word than log, witness"),
             ("witness w KEY\nquorum w\n", "the witness witness.example.com/w1 has no URL"),
             ("witness w KEY http://witness.example.com\nquorum w\n", "goes to another machine without TLS"),
             ("witness w KEY ftp://x\nquorum w\n", "must begin with http:// or https://"),

@@ -162,6 +162,17 @@ struct WitnessPolicyTests {
         #expect(none.needsNone && none.isMet(by: []))
     }
 
+    @Test("A witness with an ML-DSA-44 key never counts, and the others do")
+    func unsupported() throws {
+        let key = try #require(keys.first).text.split(separator: "+")
+        var material = try #require(Data(base64Encoded: String(key[2...].joined(separator: "+"))))
+        material[0] = 6
+        let other = "\(key[0])+\(key[1])+\(material.base64EncodedString())"
+        let policy = try read("witness a \(other)\nwitness b $1\ngroup g any a b\nquorum g\n")
+        #expect(policy.isMet(by: [keys[1]]) && !policy.isMet(by: [keys[0]]))
+        #expect(try !read("witness a \(other)\nquorum a\n").isMet(by: keys))
+    }
+
     @Test("Names are octets, so that a Kelvin sign is not a K")
     func octets() throws {
         #expect(throws: WitnessPolicyError.self) { try self.read("witness K $0\nquorum \u{212A}") }
@@ -196,7 +207,7 @@ struct WitnessPolicyTests {
             ("witness a\nquorum a", "Line 1: The form is: witness NAME KEY [URL]"),
             ("log\nquorum none", "Line 1: The form is: log KEY [URL]"),
             ("witness a $0\nquorum a b", "Line 2: The form is: quorum NAME"),
-            ("Quorum none", "Line 1: A line begins with log"),
+            ("Quorum none", "Line 1: This line begins with another word"),
             ("quorum none\r\n", "Line 1: It has a control character"),
             ("# \u{7f}\nquorum none", "Line 1: It has a control character"),
         ])

@@ -53,7 +53,7 @@ public struct AuditReport: Sendable {
 public struct WitnessedCheckpoint: Hashable, Sendable {
     /// The number of entries.
     public let size: Int
-    /// When the last of the witnesses cosigned, by its own clock.
+    /// The latest time at or after which enough witnesses cosigned, by their own clocks.
     public let time: Timestamp
 }
 

@@ -197,8 +197,8 @@ struct VerificationResult {
         }
         if let witnessed = report.witnessed {
             lines.append(
-                "enough witnesses cosigned the first \(witnessed.size) entries, the last witness at "
-                    + "\(witnessed.time.text); the other \(max(0, report.size - witnessed.size)) rest on the log's key alone"
+                "enough witnesses cosigned the first \(witnessed.size) entries at \(witnessed.time.text) or later; the "
+                    + "other \(max(0, report.size - witnessed.size)) rest on the log's key alone"
             )
         }
         if report.uncheckable > 0 {

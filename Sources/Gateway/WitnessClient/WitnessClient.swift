@@ -41,6 +41,8 @@ public final class WitnessClient: CheckpointWitnesses {
             redirectConfiguration: .disallow, timeout: .init(connect: .seconds(5), read: .seconds(5)))
         // The next checkpoint is the next try. Otherwise a refused connection would take until the deadline.
         configuration.connectionPool.retryConnectionEstablishment = false
+        // Before a witness closes an idle connection, perhaps just as a request begins.
+        configuration.connectionPool.idleTimeout = .seconds(15)
         return configuration
     }
 
@@ -125,7 +127,7 @@ public final class WitnessClient: CheckpointWitnesses {
             }
         } catch {
             throw WitnessRefusal(
-                "The growth from \(oldSize) to \(checkpoint.size) entries cannot be proved to it. \(error)")
+                "The growth from the \(oldSize) entries that it has cosigned cannot be proved. \(error)")
         }
         return AddCheckpointRequest(oldSize: oldSize, hashes: hashes, note: note)
     }

@@ -24,7 +24,7 @@ public final class Witness: Sendable {
     private let key: WitnessKey
     private let logs: WitnessedLogs
     private let memory: WitnessMemory
-    /// When a refused checkpoint was logged last, by level and log.
+    /// When a line of a kind about a log was logged last.
     private let logged = Mutex<[[UInt8]: ContinuousClock.Instant]>([:])
     /// The sizes that this process has cosigned, by log.
     private let sizes = Mutex<[[UInt8]: Int]>([:])
@@ -62,18 +62,22 @@ public final class Witness: Sendable {
         return answer
     }
 
-    /// Logs a refused checkpoint: it may be the proof of a fork. At most one line for each log, level and minute, because
-    /// its sender could fill the disk otherwise.
-    private func log(
-        _ level: Logger.Level, _ sentence: String, _ note: SignedNote, _ origin: String, _ signers: [NoteVerifier]
-    ) {
-        let isDue = logged.withLock { logged in
-            let key = Array("\(level.rawValue) \(origin)".utf8)
+    /// Whether the last line of this kind about a log is a minute old: the sender of checkpoints could fill the disk
+    /// otherwise.
+    private func isDue(_ kind: String, _ origin: String) -> Bool {
+        logged.withLock { logged in
+            let key = Array("\(kind) \(origin)".utf8)
             if let last = logged[key], .now - last < .seconds(60) { return false }
             logged[key] = .now
             return true
         }
-        guard isDue, let note = Self.note(note, signedBy: signers) else { return }
+    }
+
+    /// Logs a refused checkpoint: it may be the proof of a fork.
+    private func log(
+        _ level: Logger.Level, _ sentence: String, _ note: SignedNote, _ origin: String, _ signers: [NoteVerifier]
+    ) {
+        guard isDue("\(level.rawValue)", origin), let note = Self.note(note, signedBy: signers) else { return }
         let lines = note.description.split(separator: "\n", omittingEmptySubsequences: false)
         logger.log(
             level: level, "A checkpoint was refused: \(sentence)",
@@ -126,9 +130,11 @@ public final class Witness: Sendable {
     private func checkMemory(_ last: WitnessMemory.Cosigned?, of origin: String) throws(Refusal) {
         let known = sizes.withLock { $0[Array(origin.utf8)] } ?? 0
         guard last?.size ?? 0 >= known else {
-            logger.critical(
-                "The database has an older checkpoint than this process has cosigned. Put the right database back.",
-                metadata: ["log": "\(origin)", "cosigned": "\(known)"])
+            if isDue("memory", origin) {
+                logger.critical(
+                    "The database has an older checkpoint than this process has cosigned. Put the right database back.",
+                    metadata: ["log": "\(origin)", "cosigned": "\(known)"])
+            }
             throw Refusal(answer: .unavailable("The witness has lost its memory."))
         }
     }

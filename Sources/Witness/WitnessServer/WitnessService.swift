@@ -22,8 +22,8 @@ public struct WitnessService: Service {
     private let thread = NIOThreadPool(numberOfThreads: 1)
 
     private static let maximumConnections = 256
-    /// Of a connection. A client that sends its request slowly would otherwise keep the place of another one.
-    private static let lifetime = TimeAmount.seconds(30)
+    private static let requestTimeout = TimeAmount.seconds(10)
+    private static let idleTimeout = TimeAmount.seconds(30)
     /// The largest request, in bytes: 63 hashes, and a checkpoint with its signatures.
     private static let requestLimit = 1 << 17
 
@@ -46,7 +46,7 @@ public struct WitnessService: Service {
                 try await writer.write(response: response.head, body: response.body)
             },
             configuration: HTTP1Channel.Configuration(
-                additionalChannelHandlers: [ConnectionLifetime(Self.lifetime)], idleTimeout: Self.lifetime))
+                additionalChannelHandlers: [RequestTimeout(Self.requestTimeout)], idleTimeout: Self.idleTimeout))
         if let tls {
             try await serve(try TLSChannel(base, tlsConfiguration: tls))
         } else {

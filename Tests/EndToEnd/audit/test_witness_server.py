@@ -249,7 +249,7 @@ def test_a_slow_client_keeps_no_place_and_does_not_prevent_the_end(witness, log)
                 with contextlib.suppress(TimeoutError):
                     if slow.recv(100) == b"":
                         break
-        assert 25 < time.monotonic() - begun < 40
+        assert 8 < time.monotonic() - begun < 20
     with socket.create_connection(("127.0.0.1", witness.port)) as slow:
         slow.sendall(head)
         assert cosign(witness, log.request(0, 5))

@@ -19,8 +19,8 @@ public final class WitnessQuorum: Sendable {
         var last: ContinuousClock.Instant?
         /// The last refusal of each witness; nil after a cosignature.
         var refusals: [WitnessRefusal.Kind?]
-        /// When a refusal of each witness was logged.
-        var logged: [ContinuousClock.Instant?]
+        /// The last line about each witness: the kind of its refusal, nil for its end, and the time.
+        var logged: [(kind: WitnessRefusal.Kind?, time: ContinuousClock.Instant)?]
     }
 
     private let witnesses: any CheckpointWitnesses
@@ -112,25 +112,26 @@ public final class WitnessQuorum: Sendable {
         return isMet
     }
 
-    /// Logs the answer of a witness if it differs in kind from the one before. An outage of an hour must not fill the log,
+    /// Logs the answer of a witness if it differs in kind from the one that was logged last. An outage of an hour must not fill the log,
     /// and a witness that gives another reason each time must not either.
     private func report(_ answer: WitnessAnswer, of index: Int, size: Int) {
         let name = witnesses.policy.witnesses[index].verifier.name
         guard case .failure(let refusal) = answer else {
             contradiction(of: name).record(0)
-            let before = state.withLock { state in
-                defer { state.refusals[index] = nil }
-                return state.refusals[index]
+            let wasRefused = state.withLock { state in
+                state.refusals[index] = nil
+                guard state.logged[index]?.kind != nil else { return false }
+                state.logged[index]?.kind = nil
+                return true
             }
-            if before != nil { logger.notice("The witness \(name) cosigns again", metadata: metadata(size)) }
+            if wasRefused { logger.notice("The witness \(name) cosigns again", metadata: metadata(size)) }
             return
         }
         let (isContradiction, mayLog) = state.withLock { state in
             let before = state.refusals[index]
             state.refusals[index] = refusal.kind
-            let last = state.logged[index]
-            let mayLog = before != refusal.kind && last.map { .now - $0 > Self.logPause } ?? true
-            if mayLog { state.logged[index] = .now }
+            let mayLog = state.logged[index].map { $0.kind != refusal.kind && .now - $0.time > Self.logPause } ?? true
+            if mayLog { state.logged[index] = (refusal.kind, .now) }
             // Another process may have published once; twice in a row, the log itself is behind.
             return (refusal.kind == .contradiction || refusal.kind == .ahead && before == .ahead, mayLog)
         }

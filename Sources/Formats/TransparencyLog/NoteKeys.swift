@@ -3,8 +3,6 @@ import Encodings
 
 /// A named Ed25519 key that signs notes.
 public struct NoteSigner: Sendable {
-    private static let beginning = "PRIVATE+KEY+"
-
     public let verifier: NoteVerifier
     let key: Curve25519.Signing.PrivateKey
 
@@ -20,13 +18,8 @@ public struct NoteSigner: Sendable {
     /// Reads the format of `text`: `PRIVATE+KEY+<name>+<key ID>+<base64(0x01 ‖ seed)>`, as in the Go module
     /// `golang.org/x/mod/sumdb/note`.
     public init(_ text: String) throws(NoteError) {
-        guard text.utf8.starts(with: Self.beginning.utf8) else { throw .malformedKey }
-        let parsed = try KeyText.parse(text.dropFirst(Self.beginning.count))
-        guard parsed.type == NoteVerifier.ed25519Type else { throw .unsupportedKey(type: parsed.type) }
-        guard let key = try? Curve25519.Signing.PrivateKey(rawRepresentation: parsed.material) else {
-            throw .malformedKey
-        }
-        try self.init(name: parsed.name, key: key)
+        let parsed = try KeyText.parse(secret: text, type: NoteVerifier.ed25519Type)
+        try self.init(name: parsed.name, key: parsed.key)
         guard verifier.keyID == parsed.keyID else { throw .otherKeyID(name: verifier.name) }
     }
 
@@ -34,10 +27,7 @@ public struct NoteSigner: Sendable {
 
     /// Secret, because it contains the key.
     public var text: String {
-        Self.beginning
-            + KeyText.text(
-                name: name, keyID: verifier.keyID, type: NoteVerifier.ed25519Type,
-                material: Array(key.rawRepresentation))
+        KeyText.text(secret: key, name: name, keyID: verifier.keyID, type: NoteVerifier.ed25519Type)
     }
 
     /// - Parameter text: ends with a newline.
@@ -181,6 +171,25 @@ extension NoteVerifier: CustomStringConvertible {
 
 /// The common text format of public and secret keys: `<name>+<key ID>+<base64(type ‖ material)>`.
 enum KeyText {
+    private static let beginningOfSecrets = "PRIVATE+KEY+"
+
+    /// Reads the text of an Ed25519 key that signs.
+    static func parse(
+        secret text: String, type: UInt8
+    ) throws(NoteError) -> (name: String, keyID: UInt32, key: Curve25519.Signing.PrivateKey) {
+        guard text.utf8.starts(with: beginningOfSecrets.utf8) else { throw .malformedKey }
+        let parsed = try parse(text.dropFirst(beginningOfSecrets.count))
+        guard parsed.type == type else { throw .unsupportedKey(type: parsed.type) }
+        guard let key = try? Curve25519.Signing.PrivateKey(rawRepresentation: parsed.material) else {
+            throw .malformedKey
+        }
+        return (parsed.name, parsed.keyID, key)
+    }
+
+    static func text(secret key: Curve25519.Signing.PrivateKey, name: String, keyID: UInt32, type: UInt8) -> String {
+        beginningOfSecrets + text(name: name, keyID: keyID, type: type, material: Array(key.rawRepresentation))
+    }
+
     static func parse(
         _ text: some StringProtocol
     ) throws(NoteError) -> (name: String, keyID: UInt32, type: UInt8, material: [UInt8]) {

@@ -2,8 +2,6 @@ import Crypto
 
 /// A witness' named Ed25519 key, which cosigns checkpoints (C2SP tlog-cosignature).
 public struct WitnessKey: Sendable {
-    private static let beginning = "PRIVATE+KEY+"
-
     public let verifier: NoteVerifier
     private let key: Curve25519.Signing.PrivateKey
 
@@ -18,13 +16,8 @@ public struct WitnessKey: Sendable {
 
     /// Reads the format of `text`: `PRIVATE+KEY+<name>+<key ID>+<base64(0x04 ‖ seed)>`.
     public init(_ text: String) throws(NoteError) {
-        guard text.utf8.starts(with: Self.beginning.utf8) else { throw .malformedKey }
-        let parsed = try KeyText.parse(text.dropFirst(Self.beginning.count))
-        guard parsed.type == NoteVerifier.cosignatureType else { throw .unsupportedKey(type: parsed.type) }
-        guard let key = try? Curve25519.Signing.PrivateKey(rawRepresentation: parsed.material) else {
-            throw .malformedKey
-        }
-        try self.init(name: parsed.name, key: key)
+        let parsed = try KeyText.parse(secret: text, type: NoteVerifier.cosignatureType)
+        try self.init(name: parsed.name, key: parsed.key)
         guard verifier.keyID == parsed.keyID else { throw .otherKeyID(name: verifier.name) }
     }
 
@@ -32,10 +25,7 @@ public struct WitnessKey: Sendable {
 
     /// Secret, because it contains the key.
     public var text: String {
-        Self.beginning
-            + KeyText.text(
-                name: name, keyID: verifier.keyID, type: NoteVerifier.cosignatureType,
-                material: Array(key.rawRepresentation))
+        KeyText.text(secret: key, name: name, keyID: verifier.keyID, type: NoteVerifier.cosignatureType)
     }
 
     /// - Parameters:

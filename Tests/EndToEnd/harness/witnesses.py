@@ -6,16 +6,15 @@ import hashlib
 import http.client
 import http.server
 import re
-import ssl
 import struct
 import subprocess
-import threading
 import time
 
 from auditing import await_
 from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
+from scripted_server import LocalServer
 
 LOG, WITNESS = 0x01, 0x04
 
@@ -216,7 +215,7 @@ class WitnessProcess:
         return self.ask("GET", f"/{hashlib.sha256(origin.encode()).hexdigest()}/checkpoint")
 
 
-class OtherWitness:
+class OtherWitness(LocalServer):
     """A witness of other software, which cosigns for every log. `fault` makes it lie or fail."""
 
     def __init__(self, name, fault=None):
@@ -249,19 +248,7 @@ class OtherWitness:
             def log_message(self, *_):
                 pass
 
-        class Server(http.server.ThreadingHTTPServer):
-            daemon_threads = True
-
-        self.server = Server(("127.0.0.1", 0), Handler)
-        self.url = f"http://127.0.0.1:{self.server.server_port}"
-
-    def __enter__(self):
-        threading.Thread(target=self.server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True).start()
-        return self
-
-    def __exit__(self, *_):
-        self.server.shutdown()
-        self.server.server_close()
+        super().__init__(Handler)
 
     def signature(self, text, key=None, moment=None):
         moment = int(time.time()) if moment is None else moment
@@ -304,7 +291,3 @@ def policy(path, witnesses, quorum, logs=(), with_urls=True):
     names = " ".join(f"w{number}" for number in range(len(witnesses)))
     path.write_text("\n".join([*lines, f"group all-witnesses {quorum} {names}", "quorum all-witnesses", ""]))
     return path
-
-
-def context_for(authority_file):
-    return ssl.create_default_context(cafile=authority_file)

@@ -44,6 +44,8 @@ public final class KeyLifecycleService: Service {
     let fencing = Mutex<Set<String>>([])
     /// The IDs of the activations that this gateway is recording.
     let concluding = Mutex<Set<String>>([])
+    /// Whether this gateway is recording a refused PIN.
+    let recordingPIN = Atomic(false)
     /// When this gateway first saw all answers to an activation, by its ID.
     let complete = Mutex<[String: ContinuousClock.Instant]>([:])
     /// Why activations that this gateway gave up failed, by their IDs.

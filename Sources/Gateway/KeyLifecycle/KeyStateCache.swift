@@ -15,9 +15,10 @@ public final class KeyStateCache: KeyStates {
         var records: [String: KeyLifecycleRecord] = [:]
         var proposals: [KeyProposal] = []
         var jobs: [ProvisioningJob] = []
-        /// The open activations of a fleet, and its fenced gateways.
+        /// The open activations of a fleet, its fenced gateways, and the PINs that tokens refused from its gateways.
         var activations: [FleetActivation] = []
         var fenced: [FencedGateway] = []
+        var refusedPINs: [RefusedPIN] = []
         /// The values of all registers by name, as they were loaded or written, and the size of the log then.
         var values: [String: [UInt8]] = [:]
         var size = 0
@@ -57,6 +58,7 @@ public final class KeyStateCache: KeyStates {
     var jobs: [ProvisioningJob] { state.withLock { $0.jobs } }
     var activations: [FleetActivation] { state.withLock { $0.activations } }
     var fencedGateways: [FencedGateway] { state.withLock { $0.fenced } }
+    var refusedPINs: [RefusedPIN] { state.withLock { $0.refusedPINs } }
     /// The number of entries of the log with the loaded registers; 0 for a gateway that belongs to no fleet.
     var size: Int { state.withLock { $0.size } }
     /// The values of all registers by name.
@@ -175,7 +177,7 @@ public final class KeyStateCache: KeyStates {
     /// - Parameter size: of the log that has these registers. Older ones than those that are loaded are ignored.
     func load(_ registers: [String: AuditRegister], size: Int = 0, at time: Timestamp) throws(JSONReadError) {
         var (records, proposals, jobs) = ([String: KeyLifecycleRecord](), [KeyProposal](), [ProvisioningJob]())
-        var (activations, fenced) = ([FleetActivation](), [FencedGateway]())
+        var (activations, fenced, refusedPINs) = ([FleetActivation](), [FencedGateway](), [RefusedPIN]())
         for register in registers.values {
             let root: JSONValue
             do throws(JSONSyntaxError) { root = try JSONDocument(parsing: register.value).root } catch {
@@ -192,6 +194,7 @@ public final class KeyStateCache: KeyStates {
                 case RegisterName.jobs: jobs = try root.decode()
                 case RegisterName.activations: activations = try root.decode()
                 case RegisterName.fenced: fenced = try root.decode()
+                case RegisterName.refusedPINs: refusedPINs = try root.decode()
                 case RegisterName.joined: _ = try root.decode([String: String].self)
                 default:
                     var record = try root.decode(KeyLifecycleRecord.self)
@@ -206,7 +209,7 @@ public final class KeyStateCache: KeyStates {
         state.withLock { state in
             guard size >= state.size else { return }
             (state.records, state.proposals, state.jobs) = (records, proposals, jobs)
-            (state.activations, state.fenced) = (activations, fenced)
+            (state.activations, state.fenced, state.refusedPINs) = (activations, fenced, refusedPINs)
             (state.values, state.size) = (registers.mapValues(\.value), size)
             state.isLoaded = true
             state.addIdentities()
@@ -344,6 +347,7 @@ enum RegisterName {
     static let jobs = "ceremonies"
     static let activations = "activations"
     static let fenced = "fenced"
+    static let refusedPINs = "refused-pins"
     /// The gateways that had registers of their own before they joined the fleet, with the digests of these registers.
     static let joined = "joined"
 

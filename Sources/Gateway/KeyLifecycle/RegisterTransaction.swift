@@ -39,6 +39,11 @@ struct RegisterTransaction {
         registrations.append((entry, RegisterName.fenced, JSONText.encode(all)))
     }
 
+    /// - Parameter refused: all refused PINs after the transaction.
+    mutating func set(_ refused: ArraySlice<RefusedPIN>, _ entry: KeyLifecycleEntry) {
+        registrations.append((entry, RegisterName.refusedPINs, JSONText.encode(Array(refused))))
+    }
+
     /// - Parameter entry: nil for the entry of the record's last change.
     mutating func set(_ record: KeyLifecycleRecord, _ entry: KeyLifecycleEntry? = nil) {
         let record = record.limited()

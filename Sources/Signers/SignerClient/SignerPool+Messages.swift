@@ -1,3 +1,4 @@
+import Dispatch
 import SignerProtocol
 import SigningKit
 import Synchronization
@@ -12,23 +13,28 @@ extension SignerPool {
         case .progress: break
         }
     }
+}
 
-    /// The history is in a file, so another thread answers.
-    func answer(_ question: Numbered<SignerQuestion>, over connection: SignerConnection?) {
-        guard let connection else { return }
-        SignerLauncher.shared.enqueue { [logins] in
-            connection.reply(Numbered(question.id, SignerReply(to: question.message, from: logins)))
-        }
+extension SignerConnection {
+    private static let answering = DispatchQueue(label: "privyseal.logins", attributes: .concurrent)
+
+    /// The history is in a file and in a database, so other threads answer.
+    func answer(_ question: Numbered<SignerQuestion>, from logins: (any LoginHistory)?) {
+        Self.answering.async { self.reply(Numbered(question.id, SignerReply(to: question.message, from: logins))) }
     }
 }
 
 extension SignerReply {
-    init(to question: SignerQuestion, from logins: (any LoginHistory)?) {
+    fileprivate init(to question: SignerQuestion, from logins: (any LoginHistory)?) {
         do throws(KeyError) {
             switch question {
             case .loginRecord(let attempt): self = .loginRecord(try logins?.record(of: attempt))
             case .noteLogin(let state, let attempt):
                 try logins?.note(state, of: attempt)
+                self = .done
+            case .beginTurn(let token): self = .refusedPINs(try logins?.beginTurn(token))
+            case .endTurn(let token, let refused):
+                try logins?.endTurn(token, refused: refused)
                 self = .done
             }
         } catch {

@@ -33,7 +33,7 @@ extension SignerPool {
     private func handle(_ event: SignerConnection.Event, of process: SignerProcess?) {
         switch event {
         case .notice(let notice): handle(notice)
-        case .question(let question): answer(question, over: process?.connection)
+        case .question(let question): process?.connection.answer(question, from: logins)
         case .ended(let error, _): if let process { lost(process, error) }
         case .gone(let reason): if let process { report(process, reason) }
         }

@@ -32,11 +32,7 @@ final class SignerProvisioningSession: ProvisioningSession {
             case .notice(.progress(_, let sentence)): progress.tell.withLock { $0 }?(sentence)
             case .notice(.log(let line)): SignerMessages.log(line, of: signer.name)
             case .question(let question):
-                guard let connection = connection.withLock({ $0 }) else { return }
-                SignerLauncher.shared.enqueue {
-                    connection.reply(
-                        Numbered(question.id, SignerReply(to: question.message, from: environment.logins)))
-                }
+                connection.withLock { $0 }?.answer(question, from: environment.logins)
             case .notice, .ended, .gone: break
             }
         }

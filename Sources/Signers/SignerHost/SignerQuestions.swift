@@ -17,7 +17,7 @@ final class SignerQuestions: LoginHistory {
     private let socket: SignerSocket
     private let state = Mutex(State())
 
-    /// The gateway answers from a small file.
+    /// The gateway answers from a small file, and in a fleet from its database.
     private static let timeout = Duration.seconds(5)
 
     init(_ socket: SignerSocket) {
@@ -33,6 +33,17 @@ final class SignerQuestions: LoginHistory {
 
     func note(_ state: LoginRecord.State, of attempt: LoginAttempt) throws(KeyError) {
         _ = try ask(.noteLogin(state, attempt))
+    }
+
+    func beginTurn(_ token: String) throws(KeyError) -> RefusedPINList? {
+        guard case .refusedPINs(let list) = try ask(.beginTurn(token: token)) else {
+            throw .unavailable("The gateway did not answer which PINs were refused.")
+        }
+        return list
+    }
+
+    func endTurn(_ token: String, refused: [UInt8]?) throws(KeyError) {
+        _ = try ask(.endTurn(token: token, refused: refused))
     }
 
     /// Called by the reading thread.

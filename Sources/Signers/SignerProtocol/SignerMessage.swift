@@ -35,7 +35,7 @@ public enum SignerCall: Codable, Sendable {
 
 public struct SignerStart: Codable, Sendable {
     /// The version of the protocol. Both sides must have the same one.
-    public static let protocolVersion = 1
+    public static let protocolVersion = 2
 
     public var version = SignerStart.protocolVersion
     public var network: SignerSettings.Network
@@ -151,11 +151,14 @@ public struct MetricRecord: Codable, Sendable {
 public enum SignerQuestion: Codable, Sendable {
     case loginRecord(LoginAttempt)
     case noteLogin(LoginRecord.State, LoginAttempt)
+    case beginTurn(token: String)
+    case endTurn(token: String, refused: [UInt8]?)
 }
 
 public enum SignerReply: Codable, Sendable {
     case done
     case loginRecord(LoginRecord?)
+    case refusedPINs(RefusedPINList?)
     case failed(KeyError)
 }
 

@@ -11,7 +11,7 @@ from urllib.parse import quote
 from auditing import await_
 from key_lifecycle import KeysInFiles, KeyService, moment
 from postgresql import LogInPostgreSQL
-from running import APP, KEY_IDS
+from running import APP, KEY_IDS, TokenKeys, write_secret
 
 # Seconds by which a gateway may know the database's clock wrongly.
 TOLERANCE = 0.05
@@ -66,13 +66,34 @@ class FleetGateway(KeyService):
             return False
 
 
-class Fleet:
-    """Some gateways with the same three keys."""
+class KeysInOneToken(TokenKeys):
+    """The keys of a SoftHSM token for a gateway with a PIN file of its own."""
 
-    def __init__(self, binary, place, database, count=4):
-        self.place = place
-        self.keys = KeysInFiles(place)
-        self.gateways = [FleetGateway(binary, place, number + 1, self.keys, database) for number in range(count)]
+    def __init__(self, token, pin_file):
+        self.token, self.pin_file = token, pin_file
+        self.environment, self.sessions = token.environment, token.sessions
+        self.set_pin(self.right_pin)
+
+    @property
+    def right_pin(self):
+        return (self.token.directory / "pin").read_text().strip()
+
+    def set_pin(self, pin):
+        write_secret(self.pin_file, f"{pin}\n".encode())
+
+    def uri(self, number):
+        return self.token.uri(number).replace(f"{self.token.directory}/pin", str(self.pin_file))
+
+
+class Fleet:
+    """Some gateways with the same three keys: in files, or in a token."""
+
+    def __init__(self, binary, place, database, count=4, token=None):
+        self.place, self.gateways = place, []
+        self.keys = token or KeysInFiles(place)
+        for number in range(1, count + 1):
+            keys = KeysInOneToken(token, place / f"pin-{number}") if token else self.keys
+            self.gateways.append(FleetGateway(binary, place, number, keys, database))
 
     def __enter__(self):
         for gateway in self.gateways:

@@ -19,6 +19,29 @@ enum Login {
         if try opening(token.name, { () throws(PKCS11Error) in try session.isLoggedIn() }) { return }
         try check(credentials, token)
         try credentials.memory?.check(token, isOrdered: credentials.reopenOrderedAt != nil)
+        try inTurn(credentials, token) { () throws(KeyError) in try logIn(session, token, credentials) }
+    }
+
+    /// Waits for the logins of other gateways of the fleet. Sends no PIN that the token refused from one of them.
+    private static func inTurn(
+        _ credentials: Credentials, _ token: TokenInfo, _ login: () throws(KeyError) -> Void
+    ) throws(KeyError) {
+        guard let memory = credentials.memory, let pin = credentials.pin else { return try login() }
+        let list = try memory.beginTurn(token)
+        do throws(KeyError) {
+            if let refusal = list?.refusal(of: pin, for: token.identity) { throw refusedElsewhere(refusal, token) }
+            try login()
+        } catch {
+            let isWrong = RefusedPINs.verdict(credentials, for: token) == .wrong
+            memory.endTurn(token, refused: isWrong ? list?.hash(of: pin, for: token.identity) : nil)
+            throw error
+        }
+        memory.endTurn(token, refused: nil)
+    }
+
+    private static func logIn(
+        _ session: Session, _ token: TokenInfo, _ credentials: Credentials
+    ) throws(KeyError) {
         try credentials.memory?.note(.begun, token)
         do throws(PKCS11Error) {
             try credentials.withPIN { pin throws(PKCS11Error) in try session.login(as: credentials.user, pin: pin) }
@@ -75,6 +98,8 @@ enum Login {
         let verdict = isWrong && pin != nil ? RefusedPINs.Verdict.wrong : .unclear
         RefusedPINs.insert(pin, verdict, for: token)
         try? credentials.memory?.note(verdict == .wrong ? .refused : .unclear, token)
+        // Another login tells the fleet when it ends its turn.
+        if verdict == .wrong, isForSignature, let pin { credentials.memory?.tellFleet(of: pin, token) }
         if verdict == .wrong { return keyError(.wrong, token, "refused the PIN (\(error.returnValue))") }
         let what = pin == nil ? "the login on its own keypad" : "the PIN"
         return keyError(
@@ -105,6 +130,16 @@ enum Login {
                 "The token \(token.name) \(cause), so the gateway does not try again. Check the token, then reload or "
                     + "restart the gateway for one more attempt.")
         }
+    }
+}
+
+extension Login {
+    /// A reload asks the fleet again, which costs no attempt.
+    private static func refusedElsewhere(_ refusal: RefusedPINList.Refusal, _ token: TokenInfo) -> KeyError {
+        .loginBlocked(
+            "The token \(token.name) refused this PIN at \(refusal.time.text) from the gateway \(refusal.gateway). No "
+                + "gateway of the fleet sends it again: correct the PIN and reload. If this PIN is correct now because the "
+                + "token was changed, run privyseal fleet forget-refused-pins \"\(token.identity)\", and reload.")
     }
 }
 

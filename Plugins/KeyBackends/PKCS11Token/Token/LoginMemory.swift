@@ -46,5 +46,17 @@ struct LoginMemory: Sendable {
         try history.note(state, of: attempt(token))
     }
 
+    /// See `LoginHistory.beginTurn`.
+    func beginTurn(_ token: TokenInfo) throws(KeyError) -> RefusedPINList? { try history.beginTurn(token.identity) }
+
+    /// The result of the login stands also if the other gateways do not hear of it.
+    func endTurn(_ token: TokenInfo, refused: [UInt8]?) { try? history.endTurn(token.identity, refused: refused) }
+
+    /// For a refused login without a turn.
+    func tellFleet(of pin: Secret, _ token: TokenInfo) {
+        guard let list = try? beginTurn(token) else { return }
+        endTurn(token, refused: list.hash(of: pin, for: token.identity))
+    }
+
     private func attempt(_ token: TokenInfo) -> LoginAttempt { LoginAttempt(token: token.identity, secret: secret) }
 }

@@ -1,5 +1,5 @@
-/// Remembers the logins to tokens across processes, because a few wrong PINs lock a token. It holds no PIN and nothing
-/// derived from one.
+/// Remembers the logins to tokens across processes and gateways, because a few wrong PINs lock a token. It holds no PIN, and
+/// nothing derived from one that a token may accept.
 public protocol LoginHistory: Sendable {
     /// The record of earlier attempts with this secret; nil if there is none.
     ///
@@ -8,6 +8,23 @@ public protocol LoginHistory: Sendable {
 
     /// Stores the state of an attempt durably. Call it with `begun` before the PIN is sent.
     func note(_ state: LoginRecord.State, of attempt: LoginAttempt) throws(KeyError)
+
+    /// Waits until no other gateway of the fleet logs in to the token. Call `endTurn` after the login.
+    ///
+    /// - Parameter token: as in `LoginAttempt`.
+    /// - Returns: the PINs that the token refused from any gateway of the fleet; nil for a gateway without a fleet.
+    /// - Throws: `unavailable` if another gateway takes long, or if the fleet cannot be asked: then no PIN may be sent.
+    func beginTurn(_ token: String) throws(KeyError) -> RefusedPINList?
+
+    /// - Parameter refused: the hash of a PIN that the token reported as wrong, see `RefusedPINList.hash`. Returns when the
+    ///   other gateways know it.
+    func endTurn(_ token: String, refused: [UInt8]?) throws(KeyError)
+}
+
+/// A history without a fleet.
+extension LoginHistory {
+    public func beginTurn(_ token: String) throws(KeyError) -> RefusedPINList? { nil }
+    public func endTurn(_ token: String, refused: [UInt8]?) throws(KeyError) {}
 }
 
 /// A token and a secret, for a login.

@@ -14,6 +14,11 @@ struct FleetRoutes {
             let reason = try await KeyRoutes.read(FenceOrder.self, request).reason
             return .json(try await lifecycle.fence(origin, reason: reason, by: scope.administrator))
         }
+        routes.post("/v1/fleet/refused-pins/forget") { request, scope in
+            let order = try await KeyRoutes.read(ForgetOrder.self, request)
+            return .json(
+                try await lifecycle.forgetRefusedPINs(of: order.token, reason: order.reason, by: scope.administrator))
+        }
     }
 
     private struct FenceOrder: Decodable {
@@ -21,6 +26,14 @@ struct FleetRoutes {
 
         enum CodingKeys: String, ClosedCodingKey {
             case reason
+        }
+    }
+
+    private struct ForgetOrder: Decodable {
+        let token, reason: String
+
+        enum CodingKeys: String, ClosedCodingKey {
+            case token, reason
         }
     }
 }

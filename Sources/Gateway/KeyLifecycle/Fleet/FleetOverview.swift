@@ -25,10 +25,13 @@ public struct FleetOverview: Codable, Sendable, Equatable {
     public var origin: String
     public var gateways: [Gateway]
     public var activations: [FleetActivation]
+    public var tokens: [TokenWithRefusedPINs]
 
     init(
-        _ view: FleetView, in fleet: FleetRegister, activations: [FleetActivation], fenced: [FencedGateway]
+        _ view: FleetView, in fleet: FleetRegister, activations: [FleetActivation], fenced: [FencedGateway],
+        refusedPINs: [RefusedPIN]
     ) {
+        tokens = TokenWithRefusedPINs.list(refusedPINs)
         origin = fleet.fleet
         self.activations = activations
         let live = Set(fleet.live.map(\.origin))

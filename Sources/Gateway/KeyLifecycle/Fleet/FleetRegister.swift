@@ -16,6 +16,8 @@ public final class FleetRegister: Sendable {
         /// Calls that wait for other gateways.
         var waiters = 0
         var isFenced = false
+        /// The refused PINs that this gateway must still record.
+        var unrecordedPINs: [RefusedPIN] = []
         /// What this gateway has seen of each lease, by origin, and since when. It does not depend on the database's clock.
         var leases: [String: (epoch: Int, renewed: Timestamp, since: ContinuousClock.Instant)] = [:]
 
@@ -47,6 +49,8 @@ public final class FleetRegister: Sendable {
     private let log: AuditLog
     private let freshness: RegisterFreshness
     private let secret: SymmetricKey
+    /// Of the hashes of refused PINs, see `RefusedPINList`.
+    let pinKey: [UInt8]
     let clock: FleetClock
     /// The end of a pause between two reads.
     let wake = AsyncSignal()
@@ -60,11 +64,13 @@ public final class FleetRegister: Sendable {
     ///   - freshness: the same as of `log`.
     ///   - keyStates: the states of the fleet's keys.
     ///   - secret: 256 bits that only the fleet's gateways have.
+    ///   - pinKey: the same for the hashes of refused PINs.
     public init(
         gateway: String, fleet: String, staleness: Duration, log: AuditLog, freshness: RegisterFreshness,
-        keyStates: KeyStateCache, secret: SymmetricKey
+        keyStates: KeyStateCache, secret: SymmetricKey, pinKey: SymmetricKey
     ) {
         self.secret = secret
+        self.pinKey = pinKey.withUnsafeBytes { Array($0) }
         (self.gateway, self.fleet, self.staleness) = (gateway, fleet, staleness)
         clock = keyStates.fleetClock ?? FleetClock()
         (self.log, self.freshness) = (log, freshness)
@@ -172,6 +178,21 @@ public final class FleetRegister: Sendable {
         state.withLock { state in
             state.answers.removeAll { answer in !open.contains { $0.id == answer.activation } }
         }
+    }
+
+    // MARK: Refused PINs
+
+    var unrecordedPINs: [RefusedPIN] { state.withLock { $0.unrecordedPINs } }
+
+    func note(_ pin: RefusedPIN) {
+        state.withLock { state in
+            if !state.unrecordedPINs.contains(where: pin.isSame) { state.unrecordedPINs.append(pin) }
+        }
+        wake.signal()
+    }
+
+    func noteRecorded(_ pin: RefusedPIN) {
+        state.withLock { $0.unrecordedPINs.removeAll(where: pin.isSame) }
     }
 
     // MARK: Waiting

@@ -28,6 +28,7 @@ extension KeyLifecycleService {
             answerActivations(in: fleet)
             concludeActivations(in: fleet)
             fenceGateways(in: fleet)
+            recordRefusedPINs(in: fleet)
             await fleet.wake.wait(atMost: isChanging ? FleetRegister.changePause : fleet.pause)
         }
     }
@@ -253,6 +254,8 @@ extension KeyLifecycleService {
         guard let view = fleet.view else {
             throw KeyLifecycleRefusal(.unrecorded, "The fleet has not been read yet. See privyseal status.")
         }
-        return FleetOverview(view, in: fleet, activations: stateCache.activations, fenced: stateCache.fencedGateways)
+        return FleetOverview(
+            view, in: fleet, activations: stateCache.activations, fenced: stateCache.fencedGateways,
+            refusedPINs: stateCache.refusedPINs)
     }
 }

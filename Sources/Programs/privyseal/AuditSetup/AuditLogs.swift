@@ -52,11 +52,12 @@ struct AuditLogs {
         log = try composition.open(isServing: true, as: role, fleetLog: registerLog, freshness: freshness)
         fleet = FleetRegister(
             gateway: audit.location.origin ?? "", fleet: settings.origin, staleness: settings.staleness, log: log,
-            freshness: freshness, keyStates: keyStates, secret: registerLog.derivedKey(for: Self.purpose))
+            freshness: freshness, keyStates: keyStates, secret: registerLog.derivedKey(for: Self.tokens),
+            pinKey: registerLog.derivedKey(for: Self.refusedPINs))
     }
 
-    /// Of the key that seals the shared tokens of services.
-    private static let purpose = "privyseal fleet tokens"
+    /// The purposes of the keys that seal the shared tokens of services and hash refused PINs.
+    private static let (tokens, refusedPINs) = ("privyseal fleet tokens", "privyseal fleet refused PINs")
 
     func close() async {
         await log.close()

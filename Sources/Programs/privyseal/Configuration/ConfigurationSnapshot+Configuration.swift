@@ -6,14 +6,15 @@ import WorkloadIdentities
 
 /// Converts a configuration to the gateway's settings.
 extension GatewaySettings {
-    init(_ configuration: GatewayConfiguration) {
+    /// - Parameter logins: nil for those of this machine.
+    init(_ configuration: GatewayConfiguration, logins: (any LoginHistory)? = nil) {
         self.init(
             accounts: configuration.accounts.map(AccountSettings.init) + Self.accounts(of: configuration.services),
             verification: configuration.verification,
             backendSettings: configuration.backends, clients: configuration.clients,
             issuers: configuration.issuers.compactMap(IssuerSettings.init),
             allowsAnonymous: configuration.allowsAnonymous, proofInterval: configuration.proofInterval,
-            signers: SignerCatalog(configuration))
+            signers: SignerCatalog(configuration, logins: logins))
     }
 }
 
@@ -81,10 +82,10 @@ extension KeyProvenance {
 extension ConfigurationSnapshot {
     convenience init(
         _ configuration: GatewayConfiguration, inheriting predecessor: ConfigurationSnapshot? = nil,
-        rejected: KeyRing? = nil, audit: SigningAudit? = nil
+        rejected: KeyRing? = nil, audit: SigningAudit? = nil, logins: (any LoginHistory)? = nil
     ) {
         self.init(
-            GatewaySettings(configuration), features: BuiltIns.features(configuration.features),
+            GatewaySettings(configuration, logins: logins), features: BuiltIns.features(configuration.features),
             profiles: BuiltIns.profiles, backends: BuiltIns.keyBackends, secrets: FileSecretSource(),
             inheriting: predecessor, rejected: rejected,
             audit: audit)

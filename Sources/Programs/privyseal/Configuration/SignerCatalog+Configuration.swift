@@ -5,8 +5,10 @@ import Signing
 import SigningKit
 
 extension SignerCatalog {
-    /// - Parameter configuration: nil for a command without one.
-    init(_ configuration: GatewayConfiguration?) {
+    /// - Parameters:
+    ///   - configuration: nil for a command without one.
+    ///   - logins: nil for those of this machine.
+    init(_ configuration: GatewayConfiguration?, logins: (any LoginHistory)? = nil) {
         let secrets = FileSecretSource()
         let locations = configuration?.keyLocations ?? []
         var files: [KeyLocator: [String]] = [:]
@@ -17,7 +19,13 @@ extension SignerCatalog {
         }
         self.init(
             configuration?.signers ?? [], gatewayFiles: configuration?.privateFiles ?? [], secretFiles: files,
-            logins: LoginHistoryFile(directory: Self.stateDirectory(configuration)))
+            logins: logins ?? LoginHistoryFile(configuration))
+    }
+}
+
+extension LoginHistoryFile {
+    convenience init(_ configuration: GatewayConfiguration?) {
+        self.init(directory: Self.stateDirectory(configuration))
     }
 
     /// Of the audit log, of systemd's unit (systemd.exec(5)), of root, or of the user (XDG base directories).

@@ -10,6 +10,7 @@ import OTLPTracing
 import PrometheusMetrics
 import ServiceLifecycle
 import ServiceManager
+import SignerClient
 import Signing
 import SigningKit
 import Tracing
@@ -34,16 +35,23 @@ struct GatewayService {
     ///
     /// - Throws: `ExitCode` 78 if a listener's configuration cannot be used, after printing the error.
     func run() async throws {
+        let logins = logins
         let gateway = SnapshotHolder(
-            ConfigurationSnapshot(configuration, audit: logs?.signing))
-        do { try await serve(gateway) } catch {
+            ConfigurationSnapshot(configuration, audit: logs?.signing, logins: logins))
+        do { try await serve(gateway, logins) } catch {
             await gateway.current.ring.close()
             await logs?.close()
             throw error
         }
     }
 
-    private func serve(_ gateway: SnapshotHolder) async throws {
+    /// Nil for a gateway that belongs to no fleet.
+    private var logins: FleetLogins? {
+        guard let logs, let fleet = logs.fleet else { return nil }
+        return FleetLogins(LoginHistoryFile(configuration), in: fleet, keyStates: logs.keyStates)
+    }
+
+    private func serve(_ gateway: SnapshotHolder, _ logins: FleetLogins?) async throws {
         let listeners = try StandardError.attempt(78) { () throws(CommandError) in try Listeners(configuration) }
         let manager = ServiceNotifications(listeners: listeners.settings.count)
         // Keys are opened while the listeners serve already, so that a slow token does not block /livez.
@@ -64,7 +72,7 @@ struct GatewayService {
             log: StreamedAccessLog(format: configuration.logging.format), tracing: tracing)
         let reloader = Reloader(
             path: path, configuration, gateway: gateway, monitor: monitor, registry: registry, listeners: listeners,
-            manager: manager)
+            manager: manager, logins: logins)
         let administration = AdminService(configuration: path, recent: recent, reloader: reloader)
         let servers = try listeners.settings.map { settings in
             let routes =

@@ -38,12 +38,15 @@ final class Reloader: Service {
     private let orders: AsyncStream<Order>
     private let order: AsyncStream<Order>.Continuation
     private let manager: ServiceNotifications
+    private let logins: (any LoginHistory)?
     private let logger = Logger(label: "privyseal.reload")
 
     init(
         path: String, _ configuration: GatewayConfiguration, gateway: SnapshotHolder, monitor: KeyRingMonitor,
-        registry: ConnectionRegistry, listeners: Listeners, manager: ServiceNotifications
+        registry: ConnectionRegistry, listeners: Listeners, manager: ServiceNotifications,
+        logins: (any LoginHistory)?
     ) {
+        self.logins = logins
         self.path = path
         self.gateway = gateway
         self.monitor = monitor
@@ -140,7 +143,8 @@ final class Reloader: Service {
         let rejected = state.withLock { $0.rejected }
         let predecessor = gateway.current
         let successor = ConfigurationSnapshot(
-            configuration, inheriting: predecessor, rejected: rejected, audit: predecessor.audit)
+            configuration, inheriting: predecessor, rejected: rejected, audit: predecessor.audit,
+            logins: logins)
         try await open(successor.ring)
         gateway.replace(with: successor)
         successor.issuers.prepare()

@@ -11,18 +11,19 @@ struct FleetCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "fleet",
         abstract: "Show and fence the gateways that share their key states with this one.",
-        subcommands: [Show.self, Fence.self])
+        subcommands: [Show.self, Fence.self, ForgetRefusedPINs.self])
 
     struct Show: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "show",
-            abstract: "Show the gateways of the fleet, and the activations that wait for them.",
+            abstract: "Show the gateways of the fleet, the activations that wait for them, and refused PINs.",
             discussion: """
                   privyseal fleet show --config gateway.yaml
 
                 A gateway is live while it renews its lease, silent when it has not done so for fleet.staleness and two seconds, left \
                 after it was stopped, and fenced after privyseal fleet fence. A silent gateway signs nothing. CURRENT \
-                says whether it uses the latest key states.
+                says whether it uses the latest key states. No gateway sends a PIN that a token has refused; see privyseal \
+                fleet forget-refused-pins.
                 """)
 
         @OptionGroup var admin: AdminOption
@@ -72,6 +73,48 @@ struct FleetCommand: ParsableCommand {
     }
 }
 
+extension FleetCommand {
+    struct ForgetRefusedPINs: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "forget-refused-pins",
+            abstract: "Allow the gateways to send PINs again that a token has refused.",
+            discussion: """
+                  privyseal fleet forget-refused-pins "SoftHSM project/SoftHSM v2/1f2e3d4c5b6a7988/shop" \
+                    --reason "The token has the new PIN now" --config gateway.yaml
+
+                A PIN that a token refused from one gateway is sent by no gateway of the fleet, because a few wrong PINs lock a \
+                token. Correct the PIN of that gateway, and reload it. This command is only for a PIN that was right all along, \
+                or is right since the token was changed. Reload the gateways afterwards. On the gateway that sent the PIN, \
+                save the file of the PIN again before the reload.
+                """)
+
+        @Argument(help: ArgumentHelp("The token, as privyseal fleet show names it.", valueName: "token"))
+        var token: String
+
+        @Option(help: ArgumentHelp("The reason, which is recorded; at most 500 bytes.", valueName: "text"))
+        var reason: String
+
+        @OptionGroup var admin: AdminOption
+        @OptionGroup var output: OutputOption
+
+        func run() async throws {
+            let body = JSONText.encode(["token": token, "reason": reason])
+            let text = try await admin.ask(
+                .POST, "/v1/fleet/refused-pins/forget", body: body, accept: "application/json")
+            let forgotten: TokenWithRefusedPINs = try JSONDocument(parsing: Array(text.utf8)).root.decode()
+            output.show(
+                forgotten,
+                text:
+                    "\(forgotten.pins) of the token \(PlainText.of(forgotten.token)) may be sent again. Reload the gateways "
+                    + "that should try.")
+        }
+    }
+}
+
+extension TokenWithRefusedPINs {
+    fileprivate var pins: String { refusedPINs == 1 ? "1 PIN" : "\(refusedPINs) PINs" }
+}
+
 extension FleetOverview {
     fileprivate var text: String {
         let table = TextTable(
@@ -86,6 +129,10 @@ extension FleetOverview {
             "The activation of \(PlainText.of(activation.keyID)), which \(PlainText.of(activation.actor)) ordered at "
                 + "\(activation.ordered.text), waits for gateways."
         }
-        return ([table.text] + waiting).joined(separator: "\n")
+        let refused = tokens.map { token in
+            "The token \(PlainText.of(token.token)) has refused \(token.pins), the last one at "
+                + "\(token.last.text) from \(PlainText.of(token.gateway)). No gateway sends them again."
+        }
+        return ([table.text] + waiting + refused).joined(separator: "\n")
     }
 }

@@ -1,0 +1,65 @@
+import AuditKit
+import Logging
+public import Signing
+import SigningKit
+import Synchronization
+
+/// The PINs that tokens refused, in the register of the fleet.
+extension KeyLifecycleService {
+    /// Records the refused PINs of this gateway, one after the other.
+    func recordRefusedPINs(in fleet: FleetRegister) {
+        guard let pin = fleet.unrecordedPINs.first, stateCache.isLoaded,
+            recordingPIN.compareExchange(expected: false, desired: true, ordering: .relaxed).exchanged
+        else { return }
+        Task {
+            do throws(KeyLifecycleRefusal) {
+                try await record(pin)
+                fleet.noteRecorded(pin)
+                fleet.wake.signal()
+            } catch {
+                logger.error("A refused PIN of the token \(pin.token) could not be recorded for the fleet yet. \(error)")
+            }
+            recordingPIN.store(false, ordering: .relaxed)
+        }
+    }
+
+    private func record(_ pin: RefusedPIN) async throws(KeyLifecycleRefusal) {
+        try await inTurn { () throws(KeyLifecycleRefusal) in
+            guard !stateCache.refusedPINs.contains(where: pin.isSame) else { return }
+            var transaction = RegisterTransaction()
+            let entry = KeyLifecycleEntry(
+                .changed, action: "refuse-pin", issuerID: "", keyID: "", actor: Self.gatewayName,
+                evidence: ["gateway": pin.gateway, "token": pin.token])
+            transaction.set((stateCache.refusedPINs + [pin]).suffix(RefusedPIN.limit), entry)
+            try await commit(transaction)
+        }
+    }
+
+    /// Allows the gateways of the fleet to send PINs again that a token refused.
+    ///
+    /// - Parameter token: as in the overview of the fleet.
+    /// - Returns: the token as it was before.
+    public func forgetRefusedPINs(
+        of token: String, reason: String, by actor: Administrator
+    ) async throws(KeyLifecycleRefusal) -> TokenWithRefusedPINs {
+        _ = try requireFleet()
+        try Self.require(reason: reason)
+        return try await inTurn { () throws(KeyLifecycleRefusal) in
+            let known = TokenWithRefusedPINs.list(stateCache.refusedPINs)
+            guard let forgotten = known.first(where: { $0.token.hasSameBytes(as: token) }) else {
+                let names = known.map(\.token).joined(separator: ", ")
+                throw KeyLifecycleRefusal(
+                    .unknown,
+                    "No PIN of a token \(token) is remembered as refused. "
+                        + (known.isEmpty ? "There is no token with refused PINs." : "There are refused PINs of \(names)."))
+            }
+            var transaction = RegisterTransaction()
+            let entry = KeyLifecycleEntry(
+                .changed, action: "forget-refused-pins", issuerID: "", keyID: "", actor: actor.name, reason: reason,
+                evidence: ["token": token])
+            transaction.set(stateCache.refusedPINs.filter { !$0.token.hasSameBytes(as: token) }[...], entry)
+            try await commit(transaction)
+            return forgotten
+        }
+    }
+}

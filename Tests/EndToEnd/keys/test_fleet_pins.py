@@ -1,0 +1,145 @@
+"""A token that several gateways use, and PINs that it refuses: a few wrong PINs would lock it."""
+
+import json
+import subprocess
+import threading
+import time
+
+import pytest
+from auditing import await_
+from conftest import BINARY
+from database_server import cluster, url
+from fleet import Fleet
+from running import KEY_IDS, TokenKeys
+
+WRONG = "00000000"
+
+
+@pytest.fixture(scope="module")
+def server():
+    with cluster() as server:
+        yield server
+
+
+@pytest.fixture
+def token(place):
+    return TokenKeys(place)
+
+
+@pytest.fixture
+def fleet(place, server, token):
+    fleet = Fleet(BINARY, place, url(server), count=3, token=token)
+    yield fleet
+    for gateway in fleet.gateways:
+        if hasattr(gateway, "process"):
+            gateway.stop()
+
+
+def reason(gateway):
+    """Why the active key does not sign; '' if it does, or if nothing is known yet."""
+    return next(key.get("reason") or "" for key in gateway.status()["keys"] if key["keyId"] == KEY_IDS[0])
+
+
+def start(gateways):
+    threads = [threading.Thread(target=gateway.start) for gateway in gateways]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+
+def tokens(gateway):
+    return gateway.admin("GET", "/v1/fleet")[1]["tokens"]
+
+
+def reload(gateway):
+    assert gateway.admin("POST", "/v1/reload", {})[0] in (200, 409)
+
+
+def life(fleet, server, action):
+    return [entry for entry in fleet.log(server).of_kind("life") if entry["action"] == action]
+
+
+def test_of_gateways_that_start_together_with_a_wrong_pin_one_sends_it(fleet, server):
+    # The first start of all makes the log of the fleet.
+    fleet.gateways[0].start()
+    fleet.gateways[0].stop()
+    for gateway in fleet.gateways:
+        gateway.keys.set_pin(WRONG)
+    start(fleet.gateways)
+    await_(lambda: all("refused" in reason(gateway) for gateway in fleet.gateways), "each gateway has refused the key")
+    reasons = [reason(gateway) for gateway in fleet.gateways]
+    assert sum("CKR_PIN_INCORRECT" in text for text in reasons) == 1, reasons
+    assert sum("No gateway of the fleet sends it again" in text for text in reasons) == 2, reasons
+    sender = next(gateway for gateway, text in zip(fleet.gateways, reasons) if "CKR_PIN_INCORRECT" in text)
+    assert all(sender.origin in text for text in reasons if "No gateway" in text)
+    entries = life(fleet, server, "refuse-pin")
+    assert [entry["evidence"]["gateway"] for entry in entries] == [sender.origin]
+    listed = tokens(sender)
+    assert [(one["refusedPins"], one["gateway"]) for one in listed] == [(1, sender.origin)]
+    # Also a restart of all does not send it again.
+    for gateway in fleet.gateways:
+        gateway.stop()
+    start(fleet.gateways)
+    await_(lambda: all("refused" in reason(gateway) for gateway in fleet.gateways), "each gateway has refused the key")
+    assert not any("CKR_PIN_INCORRECT" in reason(gateway) for gateway in fleet.gateways)
+    # The right PIN is another one, so it is sent.
+    for gateway in fleet.gateways:
+        gateway.keys.set_pin(gateway.keys.right_pin)
+        reload(gateway)
+    for gateway in fleet.gateways:
+        await_(gateway.is_ready, f"{gateway.origin} signs with the right PIN")
+
+
+def test_the_wrong_pin_of_one_gateway_does_not_stop_the_others(fleet):
+    first, second, _ = fleet.gateways
+    first.keys.set_pin(WRONG)
+    first.start()
+    await_(lambda: "CKR_PIN_INCORRECT" in reason(first), "the token has refused the PIN")
+    second.start()
+    await_(second.is_ready, "the gateway with the right PIN signs")
+
+
+def test_a_refused_pin_that_is_right_now_is_sent_after_an_administrator_has_ordered_it(fleet, server, token):
+    first, second, _ = fleet.gateways
+    right = first.keys.right_pin
+    first.keys.set_pin(WRONG)
+    first.start()
+    await_(lambda: "CKR_PIN_INCORRECT" in reason(first), "the token has refused the PIN")
+    subprocess.run(
+        ["pkcs11-tool", "--module", token.module, "--token-label", "soak", "--login", "--pin", right, "--change-pin",
+         "--new-pin", WRONG], check=True, capture_output=True, env={"PATH": "/usr/bin", **token.environment})  # fmt: skip
+    second.keys.set_pin(WRONG)
+    second.start()
+    await_(lambda: "No gateway of the fleet sends it again" in reason(second), "the PIN is not sent again")
+    name = tokens(second)[0]["token"]
+    assert f'privyseal fleet forget-refused-pins "{name}"' in reason(second)
+    # Only this token and only with a reason.
+    for body, status in [({"token": name, "reason": " "}, 409), ({"token": "x", "reason": "y"}, 404)]:
+        assert second.admin("POST", "/v1/fleet/refused-pins/forget", body)[0] == status
+    status, output, errors = second.run("fleet", "forget-refused-pins", name, "--reason", "The token has this PIN now")
+    assert status == 0, errors
+    assert b"1 PIN of the token" in output
+    assert tokens(second) == []
+    assert [entry["reason"] for entry in life(fleet, server, "forget-refused-pins")] == ["The token has this PIN now"]
+    reload(second)
+    await_(second.is_ready, "the gateway signs with this PIN")
+    # The gateway that had sent it needs a new file.
+    first.keys.set_pin(WRONG)
+    reload(first)
+    await_(first.is_ready, "the gateway that had sent the PIN signs with it")
+
+
+def test_a_gateway_waits_for_the_login_of_another_but_not_for_ever(fleet, server):
+    first, second, _ = fleet.gateways
+    first.start()
+    await_(first.is_ready, "the first gateway has logged in")
+    turn = {"gateway": "test/other", "until": time.strftime("%Y-%m-%dT%H:%M:%S.000Z", time.gmtime(time.time() + 6))}
+    server.sql(
+        f"UPDATE privyseal.shared SET value = convert_to('{json.dumps(turn)}', 'UTF8') WHERE name LIKE 'login/%'",
+        "privyseal")  # fmt: skip
+    begun = time.monotonic()
+    second.start()
+    await_(lambda: "The gateway test/other is logging in to the token" in reason(second), "the gateway waits")
+    await_(second.is_ready, "the gateway has logged in")
+    assert time.monotonic() - begun > 3

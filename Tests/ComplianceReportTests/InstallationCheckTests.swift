@@ -115,6 +115,24 @@ struct InstallationCheckTests {
         #expect(failed.result("drills.compromise") == .fail)
     }
 
+    @Test("in a fleet, the last drill of any gateway counts")
+    func sharedDrill() {
+        let shared = { (days: Int, isPassed: Bool) in
+            SharedDrill(
+                id: Sample.drill("compromise", days: days)?.id ?? "", ended: Sample.before(days: days),
+                isPassed: isPassed, isTemporary: false, gateway: "shop-2", entry: 9)
+        }
+        let check = { (own: [DrillFinding?], others: [SharedDrill]) in
+            report(own) { $0.shared = others }.check("drills.compromise")
+        }
+        let alone = check([], [shared(9, false), shared(3, true)])
+        #expect(alone?.value == "passed 3 days ago, on shop-2")
+        #expect(alone?.evidence == "the drills at entry 9 of the log of the fleet")
+        #expect(check([Sample.drill("compromise", days: 4)], [shared(3, false)])?.value == "failed 3 days ago, on shop-2")
+        let own = check([Sample.drill("compromise", days: 2)], [shared(3, false)])
+        #expect(own?.value == "passed 2 days ago, on the gateway that serves")
+    }
+
     @Test("the report says that a drill ran on a throw-away gateway")
     func throwAway() {
         let report = report([Sample.drill("compromise", isTemporary: true)])

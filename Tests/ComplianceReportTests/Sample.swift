@@ -67,7 +67,7 @@ enum Sample {
         let logged = records.sorted { $0.ended < $1.ended }.enumerated().map { index, record in
             LoggedDrill(entry: index, id: record.id, digest: record.digest, isPassed: record.isPassed)
         }
-        return ("/drills", records, logged, complaints)
+        return DrillEvidence(directory: "/drills", records: records, logged: logged, complaints: complaints)
     }
 
     static func findings(

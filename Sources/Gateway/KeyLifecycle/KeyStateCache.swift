@@ -178,7 +178,8 @@ public final class KeyStateCache: KeyStates {
     func load(_ registers: [String: AuditRegister], size: Int = 0, at time: Timestamp) throws(JSONReadError) {
         var (records, proposals, jobs) = ([String: KeyLifecycleRecord](), [KeyProposal](), [ProvisioningJob]())
         var (activations, fenced, refusedPINs) = ([FleetActivation](), [FencedGateway](), [RefusedPIN]())
-        for register in registers.values {
+        // Only commands read the results of drills.
+        for register in registers.values where register.name != RegisterName.drills {
             let root: JSONValue
             do throws(JSONSyntaxError) { root = try JSONDocument(parsing: register.value).root } catch {
                 throw JSONReadError(.invalid("is not JSON"), at: register.name)
@@ -348,6 +349,7 @@ enum RegisterName {
     static let activations = "activations"
     static let fenced = "fenced"
     static let refusedPINs = "refused-pins"
+    static let drills = "drills"
     /// The gateways that had registers of their own before they joined the fleet, with the digests of these registers.
     static let joined = "joined"
 

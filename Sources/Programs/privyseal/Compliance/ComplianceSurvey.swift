@@ -34,7 +34,10 @@ struct ComplianceSurvey {
         } catch {
             register = .unknown("The register of keys could not be read: \(error)")
         }
-        let drills = configuration.drillDirectory.map { DrillSurvey(archive: DrillArchive($0)) }
+        let fleet = configuration.fleetLog.map {
+            FleetDrillSurvey(fleetLog: $0, own: configuration.audit?.location.origin ?? "")
+        }
+        let drills = configuration.drillDirectory.map { DrillSurvey(archive: DrillArchive($0), fleet: fleet) }
         let audit = AuditSurvey(audit: configuration.audit, verifies: verifiesLog, drills: drills).findings
         return ComplianceFindings(
             installation: [

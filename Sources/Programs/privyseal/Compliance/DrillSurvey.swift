@@ -10,6 +10,8 @@ import TransparencyLog
 /// Reads the drill records in a directory, and compares them with a verified audit log.
 struct DrillSurvey {
     let archive: DrillArchive
+    /// Nil for a gateway that belongs to no fleet.
+    let fleet: FleetDrillSurvey?
 
     /// - Parameters:
     ///   - reader: of a log that is verified up to the head.
@@ -30,7 +32,10 @@ struct DrillSurvey {
             }
         }
         logged.sort { $0.entry < $1.entry }
-        return .read((archive.directory, records, logged, complaints))
+        var evidence = DrillEvidence(
+            directory: archive.directory, records: records, logged: logged, complaints: complaints)
+        fleet?.add(to: &evidence)
+        return .read(evidence)
     }
 
     private static func logged(

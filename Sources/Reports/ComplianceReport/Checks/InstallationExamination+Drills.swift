@@ -26,7 +26,14 @@ extension InstallationExamination {
     }
 
     private func drill(_ scenario: String, _ evidence: DrillEvidence) -> ComplianceCheck {
-        guard let logged = evidence.logged.last(where: { $0.id.hasSuffix("Z-\(scenario)") }) else {
+        let own = evidence.logged.last { $0.id.hasSuffix("Z-\(scenario)") }
+        let shared = evidence.shared.filter { $0.id.hasSuffix("Z-\(scenario)") }.max { $0.id < $1.id }
+        // IDs begin with the time.
+        if let shared, own.map({ $0.id < shared.id }) ?? true {
+            return check(
+                scenario, verdict(shared), evidence: "the drills at entry \(shared.entry) of the log of the fleet")
+        }
+        guard let logged = own else {
             let count = evidence.records.count { $0.scenario == scenario }
             return check(
                 scenario,
@@ -52,20 +59,36 @@ extension InstallationExamination {
 
     private func verdict(_ record: DrillFinding, isPassed: Bool, _ scenario: String) -> Verdict {
         let location = record.isTemporary ? "on a throw-away gateway" : "on the gateway that serves"
-        guard record.ended <= now else {
-            return .fail(
-                "ended at \(record.ended.text)",
-                "That is after this report: a clock was changed. Check the record of drill \(record.id).")
+        return verdict(record.id, record.ended, isPassed, location, record.isTemporary) { value in
+            if let fault = record.fault { return .fail(value, fault) }
+            guard record.scenario == scenario else {
+                return .fail(
+                    value, "Drill \(record.id) is one of the scenario \(record.scenario), according to its record.")
+            }
+            return nil
         }
-        let age = record.ended.days(until: now)
+    }
+
+    private func verdict(_ drill: SharedDrill) -> Verdict {
+        let location = drill.isTemporary ? "on a throw-away gateway of \(drill.gateway)" : "on \(drill.gateway)"
+        return verdict(drill.id, drill.ended, drill.isPassed, location, drill.isTemporary) { _ in nil }
+    }
+
+    /// - Parameter fault: gets the value of the check, and returns why the drill does not count; nil if it counts.
+    private func verdict(
+        _ id: String, _ ended: Timestamp, _ isPassed: Bool, _ location: String, _ isTemporary: Bool,
+        fault: (String) -> Verdict?
+    ) -> Verdict {
+        guard ended <= now else {
+            return .fail(
+                "ended at \(ended.text)",
+                "That is after this report: a clock was changed. Check the record of drill \(id).")
+        }
+        let age = ended.days(until: now)
         let value = "\(isPassed ? "passed" : "failed") \(age) days ago, \(location)"
-        if let fault = record.fault { return .fail(value, fault) }
-        guard record.scenario == scenario else {
-            return .fail(
-                value, "Drill \(record.id) is one of the scenario \(record.scenario), according to its record.")
-        }
+        if let fault = fault(value) { return fault }
         let software = " Its keys were in a software token: it rehearsed people and the gateway."
-        let detail = "Drill \(record.id), ended \(record.ended.text).\(record.isTemporary ? software : "")"
+        let detail = "Drill \(id), ended \(ended.text).\(isTemporary ? software : "")"
         return isPassed && age <= Self.drillAge ? .pass(value, detail) : .fail(value, detail)
     }
 

@@ -10,11 +10,39 @@ public enum DrillFindings: Sendable {
     case read(DrillEvidence)
 }
 
-/// The drill records, and the entries about drills in the verified audit log, in the order of the log. There is a
-/// complaint, in one sentence, for each file that is not a drill record.
-public typealias DrillEvidence = (
-    directory: String, records: [DrillFinding], logged: [LoggedDrill], complaints: [String]
-)
+public struct DrillEvidence: Sendable {
+    /// The directory of the records.
+    public var directory: String
+    public var records: [DrillFinding]
+    /// The entries about drills in the verified audit log, in the order of the log.
+    public var logged: [LoggedDrill]
+    /// The drills of the other gateways of a fleet, in the order in which they were recorded.
+    public var shared: [SharedDrill] = []
+    /// One sentence for each file that is not a drill record.
+    public var complaints: [String]
+
+    public init(directory: String, records: [DrillFinding], logged: [LoggedDrill], complaints: [String]) {
+        (self.directory, self.records, self.logged, self.complaints) = (directory, records, logged, complaints)
+    }
+}
+
+/// The result of a drill on another gateway of the fleet. The verified log of the fleet has it, and the record is on the
+/// machine of the gateway.
+public struct SharedDrill: Sendable {
+    public var id: String
+    public var ended: Timestamp
+    public var isPassed: Bool
+    public var isTemporary: Bool
+    /// The origin of the gateway's log.
+    public var gateway: String
+    /// The index of the entry, in the log of the fleet, that proves the results.
+    public var entry: Int
+
+    public init(id: String, ended: Timestamp, isPassed: Bool, isTemporary: Bool, gateway: String, entry: Int) {
+        (self.id, self.ended, self.isPassed) = (id, ended, isPassed)
+        (self.isTemporary, self.gateway, self.entry) = (isTemporary, gateway, entry)
+    }
+}
 
 /// The members of a drill record that the report needs.
 public struct DrillFinding: Sendable {

@@ -21,6 +21,9 @@ struct DrillArchiveOption: ParsableArguments {
         }
     }
 
+    /// The configuration of the gateway; nil if only the directory is given.
+    func gateway() throws -> GatewayConfiguration? { try configuration.map(ConfigurationOption.load) }
+
     /// - Throws: `ExitCode`, after printing the error.
     func archive() throws -> DrillArchive {
         if let directory { return DrillArchive(directory) }

@@ -197,9 +197,18 @@ extension DrillCommand {
                     record, predecessor: archive.predecessor(of: record), digest: DrillArchive.digest(of: bytes)
                 ).html
                 StandardError.print("Its page is \(try archive.keep(page.utf8, of: record.id, "html")).")
+                await share(record, DrillArchive.digest(of: bytes), configuration)
                 return nil
             } catch {
                 return error
+            }
+        }
+
+        private func share(_ record: DrillRecord, _ digest: String, _ configuration: GatewayConfiguration) async {
+            do { try await FleetDrills.record(record, digest: digest, in: configuration) } catch {
+                StandardError.print(
+                    "warning: the other gateways of the fleet do not know the result, because it could not be recorded: "
+                        + "\(error) Run privyseal drill share \(record.id) later.")
             }
         }
     }

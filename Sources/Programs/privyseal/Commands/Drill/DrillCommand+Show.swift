@@ -1,5 +1,7 @@
 import ArgumentParser
+import AuditKit
 import KeyDrills
+import KeyLifecycle
 import StrictJSON
 
 extension DrillCommand {
@@ -26,13 +28,23 @@ extension DrillCommand {
 
         func run() throws {
             let archive = try archive.archive()
-            let record = try DrillCommand.record(id, on: archive)
+            let record = try record(on: archive)
             switch format {
             case .text: print(DrillCommand.plain(DrillText.text(record)))
             case .json: print(JSONText.string(record))
             case .html:
                 let digest = try archive.digest(of: record.id)
                 print(DrillPage(record, predecessor: archive.predecessor(of: record), digest: digest).html)
+            }
+        }
+
+        private func record(on archive: DrillArchive) throws -> DrillRecord {
+            do { return try DrillCommand.record(id, on: archive) } catch {
+                let shared = try? self.archive.gateway().map(FleetDrills.results)
+                guard let other = shared?.last(where: { $0.id == id }) else { throw error }
+                throw DrillError(
+                    "The drill \(id) \(other.verdict). Its record is in the directory of drills on the machine of the gateway "
+                        + "\(PlainText.of(other.gateway)), with the SHA-256 \(PlainText.of(other.digest)).")
             }
         }
     }

@@ -25,7 +25,7 @@ struct DrillCommand: AsyncParsableCommand {
               64  the command line is wrong, or needs --yes
               78  the configuration is wrong
             """,
-        subcommands: [Run.self, List.self, Show.self, Compare.self])
+        subcommands: [Run.self, List.self, Show.self, Compare.self, Share.self])
 
     /// Makes text safe for a terminal: a record may have been changed by hand.
     static func plain(_ text: String) -> String {

@@ -1,0 +1,91 @@
+"""Drills in a fleet: all gateways know the results."""
+
+import json
+import pathlib
+import subprocess
+import tempfile
+
+import pytest
+from conftest import BINARY
+from database_server import cluster, url
+from fleet import Fleet
+
+
+@pytest.fixture(scope="module")
+def fleet():
+    with cluster() as server, tempfile.TemporaryDirectory(prefix="privyseal-") as place:
+        fleet = Fleet(BINARY, pathlib.Path(place), url(server), count=2)
+        for gateway in fleet.gateways:
+            gateway.more_sections = f"drills: {{directory: {gateway.place}/drills}}\n"
+            gateway.configure()
+        with fleet:
+            fleet.server = server
+            yield fleet
+
+
+@pytest.fixture(scope="module")
+def drill(fleet):
+    """The ID of a drill on the machine of the first gateway."""
+    first = fleet.gateways[0]
+    status, output, errors = first.run("drill", "run", "compromise", "--throw-away", "--format", "json")
+    assert status == 0, errors
+    assert b"warning" not in errors.replace(b"warning: PRIVYSEAL_BINARY", b""), errors
+    return json.loads(output)["id"]
+
+
+def listed(gateway):
+    status, output, errors = gateway.run("drill", "list", "--format", "json")
+    assert status == 0, errors
+    return json.loads(output)["drills"]
+
+
+def shared(fleet):
+    return [entry for entry in fleet.log(fleet.server).of_kind("life") if entry["action"] == "drill"]
+
+
+def compliance(gateway):
+    _, output, errors = gateway.run("compliance", "report", "--format", "json")
+    assert output, errors
+    sections = json.loads(output)["report"]["sections"]
+    return {check["id"]: check for section in sections for check in section["checks"]}
+
+
+def test_each_gateway_lists_the_drill_of_the_first(fleet, drill):
+    first, second = fleet.gateways
+    for gateway in (first, second):
+        assert [(one["id"], one["verdict"], one["gateway"]) for one in listed(gateway)] == [(drill, "passed", first.origin)]
+    assert first.origin.encode() in second.run("drill", "list")[1]
+    (entry,) = shared(fleet)
+    assert entry["id"] == drill
+    assert entry["evidence"]["gateway"] == first.origin
+    record = first.place / "drills" / f"{drill}.json"
+    hashed = subprocess.run(["sha256sum", record], capture_output=True, text=True, check=True).stdout.split()[0]
+    assert entry["evidence"]["digest"] == f"sha256:{hashed}"
+
+
+def test_show_on_another_machine_names_the_gateway_that_has_the_record(fleet, drill):
+    first, second = fleet.gateways
+    assert first.run("drill", "show", drill)[0] == 0
+    status, _, errors = second.run("drill", "show", drill)
+    assert status == 1
+    assert f"on the machine of the gateway {first.origin}".encode() in errors
+
+
+def test_the_drill_counts_in_the_compliance_report_of_each_gateway(fleet, drill):
+    first, second = fleet.gateways
+    check = compliance(second)["drills.compromise"]
+    assert (check["result"], check["value"]) == ("pass", f"passed 0 days ago, on a throw-away gateway of {first.origin}")
+    assert "of the log of the fleet" in check["evidence"]
+    assert compliance(first)["drills.compromise"]["value"] == "passed 0 days ago, on a throw-away gateway"
+
+
+def test_a_changed_result_proves_no_drill(fleet, drill):
+    second = fleet.gateways[1]
+    where = f"name = 'drills' AND log = (SELECT id FROM privyseal.log WHERE origin = '{second.fleet_origin}')"
+    change = """SET session_replication_role = replica;
+        UPDATE privyseal.register SET value = convert_to(replace(convert_from(value, 'UTF8'), '{}', '{}'), 'UTF8') WHERE {}"""
+    fleet.server.sql(change.format('"verdict":"passed"', '"verdict":"failed"', where), "privyseal")
+    checks = compliance(second)
+    assert checks["drills.compromise"]["value"] == "never"
+    assert "do not count: The log of the fleet is not intact." in checks["drills.readable"]["detail"]
+    fleet.server.sql(change.format('"verdict":"failed"', '"verdict":"passed"', where), "privyseal")

@@ -128,7 +128,8 @@ struct InstallationCheckTests {
         let alone = check([], [shared(9, false), shared(3, true)])
         #expect(alone?.value == "passed 3 days ago, on shop-2")
         #expect(alone?.evidence == "the drills at entry 9 of the log of the fleet")
-        #expect(check([Sample.drill("compromise", days: 4)], [shared(3, false)])?.value == "failed 3 days ago, on shop-2")
+        #expect(
+            check([Sample.drill("compromise", days: 4)], [shared(3, false)])?.value == "failed 3 days ago, on shop-2")
         let own = check([Sample.drill("compromise", days: 2)], [shared(3, false)])
         #expect(own?.value == "passed 2 days ago, on the gateway that serves")
     }

@@ -46,7 +46,9 @@ public struct GatewayRouter: Sendable {
     ) -> Routes {
         var routes = Routes(self)
         routes.isForAdministrators = true
-        AdminRoutes(administration: administration, router: self, listeners: listeners).add(to: &routes)
+        AdminRoutes(
+            administration: administration, router: self, listeners: listeners, fleetLog: keys?.fleetLog
+        ).add(to: &routes)
         if let keys {
             KeyRoutes(lifecycle: keys).add(to: &routes)
             FleetRoutes(lifecycle: keys).add(to: &routes)

@@ -67,6 +67,9 @@ public final class KeyLifecycleService: Service {
         reversals.increment(by: 0)
     }
 
+    /// The log of the fleet; nil for a gateway that belongs to no fleet.
+    public var fleetLog: AuditLog? { fleet == nil ? nil : audit }
+
     var now: Timestamp { audit.time() }
 
     // MARK: Overview

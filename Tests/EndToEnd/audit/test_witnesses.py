@@ -19,6 +19,8 @@ from running import KEY_IDS, FileKeys
 from witnesses import OtherWitness, SampleLog, WitnessProcess, cosigned_at, policy, split
 
 ORIGIN = "example.com/privyseal/shop"
+# Entries of a segment.
+SEGMENT = 4096
 
 
 class WitnessedService(AuditedService):
@@ -351,3 +353,46 @@ def test_the_logs_of_a_fleet_are_witnessed(place):
         checkpoints += ["--checkpoints", place / "fleet.key.checkpoints"]
         text = audit("verify", "--all-logs", "--database", url(server), "--policy", auditor, *checkpoints)
         assert text.count("enough witnesses cosigned") == 3
+
+
+def test_the_admin_listener_verifies_the_log_with_the_policy(place, witness):
+    service = WitnessedService(place, failure="warn")
+    policy(service.policy, [witness], "all")
+    witness.stop()
+    with service:
+
+        def verification():
+            status, _, body = service.ask("POST", "/v1/audit/verification", listener="admin")
+            assert status == 200, body
+            return json.loads(body)
+
+        assert service.signs()
+        found = verification()
+        assert found["outcome"] == "broken" and "witnesses" in found["faults"][0], found
+        witness.start()
+        await_(lambda: verification()["outcome"] == "intact", "the witness has cosigned")
+
+
+def test_archiving_keeps_the_entries_that_a_witness_needs(place, witness):
+    service = WitnessedService(place, failure="warn")
+    policy(service.policy, [witness], "all")
+    archive = ("audit", "archive", "--segments", "1", "--to", place / "archive", "--drop", "--quiet")
+    (place / "archive").mkdir()
+    with service:
+        assert service.signs()
+        await_(lambda: service.status()["audit"]["quorum"].get("size"), "the witness has cosigned")
+        witness.stop()
+        load = KeepingLoad(service)
+        await_(lambda: service.status()["audit"]["entries"] > SEGMENT + 100, "a segment is full", seconds=60)
+        load.stop()
+        await_(lambda: service.status()["audit"]["checkpointSize"] > SEGMENT, "a checkpoint covers the segment")
+        status, output, error = service.run(*archive)
+        assert status == 1, output
+        assert f"the witness {witness.name} has cosigned the log up to".encode() in error, error
+        assert list((place / "archive").iterdir()) == []
+        witness.start()
+        await_(lambda: service.status()["audit"]["quorum"]["size"] > SEGMENT, "the witness knows all entries")
+        await_(lambda: service.run(*archive)[0] == 0, "the entries are archived")
+        assert service.signs()
+        size = service.status()["audit"]["entries"]
+        await_(lambda: service.status()["audit"]["quorum"]["size"] > size, "the witness follows the log")

@@ -366,6 +366,30 @@ def test_all_gateways_hand_out_one_token_for_push_notifications(place, server):
     assert "sealed" in stored and answers[0] not in stored
 
 
+def test_a_key_that_ends_names_the_long_lived_tokens_of_all_gateways(place, server):
+    fleet, token = Fleet(BINARY, place, url(server), count=2), mint()
+    first, second = fleet.gateways
+    give(fleet, f"""  - name: web
+    tokens: [{{sha256: "{digest(token)}"}}]
+    allow: [{{services: [login]}}]
+""", f"""services:
+  - {{name: login, profile: sign-in-with-apple, teamId: ABCDE12345, subject: com.example.web, lifetime: 5000000,
+      activeKey: {OLD}, keys: [{{keyId: {OLD}, uri: "{fleet.keys.uri(0)}"}}]}}
+""")
+    for gateway in fleet.gateways:
+        gateway.configure(keys=(NEW,), active=NEW)
+    with fleet:
+        headers = {"Authorization": f"Bearer {token}"}
+        assert second.ask("POST", "/v1/services/login/token", {}, headers)[0] == 200
+        own, of_all = (json.loads(first.run("tokens", "list", *options, "--format", "json")[1])["tokens"]
+                       for options in ((), ("--all-logs",)))  # fmt: skip
+        assert own == [] and [one["log"] for one in of_all] == [second.origin]
+        status, _, errors = first.keys_command("compromise", OLD, "--reason", "test", "--yes")
+        assert status == 0, errors
+        assert f"1 long-lived token of {OLD} stay valid at Apple" in errors
+        assert f"of {second.origin}" in errors
+
+
 def test_the_log_of_the_fleet_shows_that_the_log_of_a_gateway_was_shortened(place):
     # Another server than that of the other tests, because the command reads all logs in a database.
     with cluster() as server:

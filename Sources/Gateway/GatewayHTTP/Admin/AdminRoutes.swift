@@ -1,3 +1,4 @@
+import AuditLog
 import Glibc
 import HTTPTypes
 import HummingbirdCore
@@ -73,6 +74,8 @@ struct AdminRoutes {
     let administration: any Administration
     let router: GatewayRouter
     let listeners: [ListenerSettings]
+    /// Nil for a gateway that belongs to no fleet.
+    let fleetLog: AuditLog?
 
     func add(to routes: inout Routes) {
         routes.get("/v1/status", status)
@@ -107,7 +110,7 @@ struct AdminRoutes {
 
     /// `GET /v1/status`: JSON, or plain text with `Accept: text/plain`.
     @Sendable private func status(_ request: Request, _ scope: RequestScope) async throws -> Response {
-        let status = await GatewayStatus(administration, router, listeners)
+        let status = await GatewayStatus(administration, router, listeners, fleetLog)
         return request.headers[.accept]?.hasPrefix("text/plain") == true ? .text(status.text) : .json(status)
     }
 

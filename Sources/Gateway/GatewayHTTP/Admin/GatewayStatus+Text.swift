@@ -23,6 +23,7 @@ extension GatewayStatus {
                 + "\(Decimals.text(rates.failed)) failed",
         ]
         if let audit { lines.append("Audit log: \(Self.text(of: audit))") }
+        if let fleetLog { lines.append("Log of the fleet: \(Self.text(of: fleetLog))") }
         if let lastReload = process.lastReload { lines.append("Last reload: \(lastReload.time) \(lastReload.message)") }
         return lines.joined(separator: "\n")
     }

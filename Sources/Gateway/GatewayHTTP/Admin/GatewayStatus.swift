@@ -33,13 +33,18 @@ struct GatewayStatus {
     let isReady: Bool
     /// Nil if the gateway keeps no audit log.
     let audit: AuditLog?
+    /// Nil if the gateway belongs to no fleet.
+    let fleetLog: AuditLog?
     let listeners: [ListenerState]
     let rates: AnswerReports.Rates
     let keys: [KeyHandle]
     let places: [KeyBackendReport]
     let clients: [Client]
 
-    init(_ process: any Administration, _ router: GatewayRouter, _ listeners: [ListenerSettings]) async {
+    init(
+        _ process: any Administration, _ router: GatewayRouter, _ listeners: [ListenerSettings], _ fleetLog: AuditLog?
+    ) async {
+        self.fleetLog = fleetLog
         let gateway = router.gateway
         self.process = process
         keys = await router.monitor.report()
@@ -67,6 +72,7 @@ extension GatewayStatus: Encodable {
             "configuration": process.configuration,
             "ready": isReady,
             "audit": audit.map(Self.members),
+            "fleetLog": fleetLog.map(Self.members),
             "lastReload": process.lastReload,
             "listeners": listeners,
             "requestsPerSecond": [

@@ -12,8 +12,15 @@ public protocol AuditReading: Sendable {
     /// Opens a reader for one request. Blocks.
     func reader() throws(AuditStoreError) -> any AuditReader
 
+    /// Opens readers of this log and of those of the other gateways in its database, for one request; only of this log
+    /// without a fleet. Blocks.
+    func allReaders() throws(AuditStoreError) -> [any AuditReader]
+
     /// The log's public key, and the cosigner's if it is known. Blocks.
     func verifiers() throws(AuditStoreError) -> [NoteVerifier]
+
+    /// The witnesses that must have cosigned the newest checkpoint; nil without witnesses.
+    var policy: WitnessPolicy? { get }
 
     /// The checkpoints kept outside the log, and the number of unreadable parts among them. Blocks.
     func externals() throws(AuditStoreError) -> (checkpoints: ExternalCheckpoints, damaged: Int)
@@ -33,6 +40,7 @@ struct AuditRoutes {
         routes.get("/v1/audit/checkpoints", checkpoints)
         routes.get("/v1/audit/export", export)
         routes.get("/v1/audit/stats", stats)
+        routes.get("/v1/audit/tokens", tokens)
         routes.post("/v1/audit/verification", verify)
     }
 
@@ -52,11 +60,21 @@ struct AuditRoutes {
     func read<Result: Sendable>(
         isVerification: Bool = false, _ body: @escaping @Sendable (any AuditReader) throws -> Result
     ) async throws -> Result {
+        try await read(
+            isVerification: isVerification, opening: { reading throws(AuditStoreError) in [try reading.reader()] }
+        ) { try body($0[0]) }
+    }
+
+    private func read<Result: Sendable>(
+        isVerification: Bool = false,
+        opening: @escaping @Sendable (any AuditReading) throws(AuditStoreError) -> [any AuditReader],
+        _ body: @escaping @Sendable ([any AuditReader]) throws -> Result
+    ) async throws -> Result {
         do {
             return try await (isVerification ? Self.verifiers : Self.readers).runIfActive { [reading] in
-                let reader = try reading.reader()
-                defer { reader.close() }
-                return try body(reader)
+                let readers = try opening(reading)
+                defer { for reader in readers { reader.close() } }
+                return try body(readers)
             }
         } catch let error as AuditStoreError {
             throw Problem(.auditUnavailable, "The audit log cannot be read. \(error)")
@@ -138,13 +156,25 @@ struct AuditRoutes {
         return writer.bytes
     }
 
+    /// `GET /v1/audit/tokens?key=…`: the long-lived tokens that are valid now, of all gateways of a fleet.
+    @Sendable private func tokens(_ request: Request, _ scope: RequestScope) async throws -> Response {
+        let key = try QueryString(request.uri.query, allowing: ["key"]).optional("key", "a key ID") { $0 }
+        let tokens = try await read(opening: { reading throws(AuditStoreError) in try reading.allReaders() }) {
+            readers in
+            try readers.longLivedTokens(at: .now(), keyID: key)
+        }
+        return .json(["tokens": tokens] as JSONMembers)
+    }
+
     /// `POST /v1/audit/verification`: the gateway verifies its own log and records the verification. To verify without
     /// trusting the gateway, run `privyseal audit verify` on a copy.
     @Sendable private func verify(_ request: Request, _ scope: RequestScope) async throws -> Response {
         _ = try QueryString(request.uri.query, allowing: [])
         let (report, damaged) = try await read(isVerification: true) { [reading] reader in
             let kept = try reading.externals()
-            let report = try AuditVerifier(try reading.verifiers(), externals: [kept.checkpoints]).verify(reader)
+            let report = try AuditVerifier(
+                try reading.verifiers(), policy: reading.policy, externals: [kept.checkpoints]
+            ).verify(reader)
             return (report, kept.damaged)
         }
         let actor = scope.known.client ?? ""

@@ -42,7 +42,9 @@ public struct FleetDrill: Codable, Sendable, Equatable {
     private static let limit = 128
 
     /// - Returns: the results with the index of the register's entry; nil if no drill is recorded.
-    public static func results(in registers: [AuditRegister]) throws(JSONReadError) -> (drills: [FleetDrill], entry: Int)? {
+    public static func results(in registers: [AuditRegister]) throws(JSONReadError) -> (
+        drills: [FleetDrill], entry: Int
+    )? {
         guard let register = registers.first(where: { $0.name == RegisterName.drills }) else { return nil }
         do {
             return (try JSONDocument(parsing: register.value).root.decode(), register.entry)

@@ -44,7 +44,8 @@ public final class FleetLogins: LoginHistory {
         while let holder = try await turn.take() {
             guard .now < end else {
                 throw .unavailable(
-                    "The gateway \(holder) is logging in to the token. This one waits, because a few wrong PINs lock a token.")
+                    "The gateway \(holder) is logging in to the token. This one waits, because a few wrong PINs lock a token."
+                )
             }
             try? await Task.sleep(for: LoginTurn.pause)
         }

@@ -17,7 +17,8 @@ extension KeyLifecycleService {
                 fleet.noteRecorded(pin)
                 fleet.wake.signal()
             } catch {
-                logger.error("A refused PIN of the token \(pin.token) could not be recorded for the fleet yet. \(error)")
+                logger.error(
+                    "A refused PIN of the token \(pin.token) could not be recorded for the fleet yet. \(error)")
             }
             recordingPIN.store(false, ordering: .relaxed)
         }
@@ -51,7 +52,8 @@ extension KeyLifecycleService {
                 throw KeyLifecycleRefusal(
                     .unknown,
                     "No PIN of a token \(token) is remembered as refused. "
-                        + (known.isEmpty ? "There is no token with refused PINs." : "There are refused PINs of \(names)."))
+                        + (known.isEmpty
+                            ? "There is no token with refused PINs." : "There are refused PINs of \(names)."))
             }
             var transaction = RegisterTransaction()
             let entry = KeyLifecycleEntry(

@@ -87,18 +87,13 @@ struct RemoteKeyLifecycleClient: KeyLifecycleClient {
     }
 
     func longLivedTokens(of keyID: String) async throws -> [LongLivedToken] {
-        let text = try await client.ask(
-            .GET, "/v1/audit/entries?lifetime=long&since=184d&limit=1000&key=\(segment(keyID))",
-            accept: "application/json")
-        let now = Timestamp.now()
-        let entries = try JSONDocument(parsing: Array(text.utf8)).root.anyObject()
-            .required("entries") { value throws(JSONReadError) in try value.elements() }
-        return entries.compactMap { element in
-            guard let members = try? element.anyObject(), let index = try? members["index"]?.integer(),
-                let body = members["entry"]?.rawBytes
-            else { return nil }
-            return LongLivedToken(StoredEntry(index: Int(index), body: Array(body), mark: 0))
-        }.filter { $0.expires > now }.sorted { $0.expires < $1.expires }
+        let path = "/v1/audit/tokens?key=\(segment(keyID))"
+        let answer: Tokens = try decode(try await client.ask(.GET, path, accept: "application/json"), of: path)
+        return answer.tokens
+    }
+
+    private struct Tokens: Decodable {
+        let tokens: [LongLivedToken]
     }
 
     func ask<Answer: Decodable & Sendable>(

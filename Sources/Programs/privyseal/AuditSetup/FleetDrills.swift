@@ -19,7 +19,9 @@ enum FleetDrills {
 
     /// The results of all gateways; empty for a gateway that belongs to no fleet.
     static func results(_ configuration: GatewayConfiguration) throws -> [FleetDrill] {
-        guard let location = configuration.fleetLog?.location, try location.store.exists(at: location) else { return [] }
+        guard let location = configuration.fleetLog?.location, try location.store.exists(at: location) else {
+            return []
+        }
         let reader = try location.read()
         defer { reader.close() }
         return try FleetDrill.results(in: try reader.registers())?.drills ?? []

@@ -28,7 +28,9 @@ struct AuditSurvey {
                 return (.unverified(anchor: anchor), unverified(reason))
             }
             let file = try CheckpointCollection(audit.checkpoints.file.path, isGiven: false)
-            let report = try AuditVerifier(verifiers, externals: [file.checkpoints], faultLimit: 20).verify(reader)
+            let report = try AuditVerifier(
+                verifiers, policy: audit.checkpoints.policy?.policy, externals: [file.checkpoints], faultLimit: 20
+            ).verify(reader)
             let verified: AuditFindings.Verified = (
                 anchor: anchor, entries: report.size, faultCount: report.faultCount,
                 faults: report.faults.map { "\($0)" }, externalChecked: report.externalChecked,

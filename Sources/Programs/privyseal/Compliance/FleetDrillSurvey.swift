@@ -23,7 +23,9 @@ struct FleetDrillSurvey {
         guard let results = try FleetDrill.results(in: try reader.registers()) else { return [] }
         let file = try CheckpointCollection(fleetLog.checkpoints.file.path, isGiven: false)
         let verifiers = try AuditKeyFile(fleetLog.key.path).publicKeys()
-        let report = try AuditVerifier(verifiers, externals: [file.checkpoints], faultLimit: 1).verify(reader)
+        let report = try AuditVerifier(
+            verifiers, policy: fleetLog.checkpoints.policy?.policy, externals: [file.checkpoints], faultLimit: 1
+        ).verify(reader)
         if let fault = report.faults.first { throw CommandError("The log of the fleet is not intact. \(fault)") }
         return results.drills.filter { $0.gateway != own }.map { drill in
             SharedDrill(

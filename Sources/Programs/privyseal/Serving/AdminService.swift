@@ -32,18 +32,31 @@ struct AdminService: Administration {
 /// Reads the audit log of a configuration. It needs only public keys.
 struct ConfiguredAuditReading: AuditReading {
     private let audit: GatewayConfiguration.Audit
+    /// The origin of the fleet's log; nil without a fleet.
+    private let fleet: String?
 
-    init(_ audit: GatewayConfiguration.Audit) {
+    /// Nil if the gateway keeps no audit log.
+    init?(_ configuration: GatewayConfiguration) {
+        guard let audit = configuration.audit else { return nil }
         self.audit = audit
+        fleet = configuration.fleet?.origin
     }
 
     func reader() throws(AuditStoreError) -> any AuditReader {
         try audit.location.read()
     }
 
+    func allReaders() throws(AuditStoreError) -> [any AuditReader] {
+        guard let fleet else { return [try reader()] }
+        let location = audit.location(of: nil)
+        return try location.store.readAll(at: location).filter { $0.identity.origin != fleet }
+    }
+
     func verifiers() throws(AuditStoreError) -> [NoteVerifier] {
         try reading { () throws(CommandError) in try AuditKeyFile(audit.key.path).publicKeys() }
     }
+
+    var policy: WitnessPolicy? { audit.checkpoints.policy?.policy }
 
     func externals() throws(AuditStoreError) -> (checkpoints: ExternalCheckpoints, damaged: Int) {
         try reading { () throws(CommandError) in

@@ -81,7 +81,7 @@ struct GatewayService {
                 case .admin:
                     router.admin(
                         administration, listeners: listeners.settings,
-                        audit: configuration.audit.map(ConfiguredAuditReading.init), keys: keys)
+                        audit: ConfiguredAuditReading(configuration), keys: keys)
                 case .metrics: router.metrics { [prometheus] in await prometheus.scrape() }
                 }
             return try Listener(settings, router: router, routes: routes) { address in
@@ -90,8 +90,8 @@ struct GatewayService {
                 manager.noteOne()
             }
         }
-        let tokenWatch = configuration.audit.map {
-            LongLivedTokenWatch(reading: ConfiguredAuditReading($0), prometheus: prometheus)
+        let tokenWatch = ConfiguredAuditReading(configuration).map {
+            LongLivedTokenWatch(reading: $0, prometheus: prometheus)
         }
         GaugeCollector(
             gateway: gateway, registry: registry, listeners: listeners, clock: clock, fleet: logs?.fleet,

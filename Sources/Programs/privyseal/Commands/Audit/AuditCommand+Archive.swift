@@ -5,6 +5,7 @@ import GatewayConfiguration
 import Glibc
 import Signing
 import SigningKit
+import TransparencyLog
 
 extension AuditCommand {
     struct Archive: AsyncParsableCommand {
@@ -77,6 +78,7 @@ extension AuditCommand {
                 print("Nothing to archive: \(reason)")
                 return
             }
+            if drop { try requireWitnesses(past: AuditSegment.entries(of: chosen).upperBound, source) }
             try write(chosen, of: source.reader)
             var isDropped = false
             // The work is done before anything is printed: a lost standard output ends the process.
@@ -100,6 +102,24 @@ extension AuditCommand {
             guard report.isIntact else {
                 let first = report.faults.first.map { " " + PlainText.of($0.description) } ?? ""
                 throw CommandError("Nothing is archived, because the log is not intact.\(first)")
+            }
+        }
+
+        /// The proof for a witness begins at the last checkpoint that it cosigned, and needs the entries from there on.
+        private func requireWitnesses(past end: Int, _ source: AuditSource) throws {
+            guard let policy = source.audit?.checkpoints.policy?.policy else { return }
+            var last: [String: Int] = [:]
+            for head in try source.reader.checkpoints() {
+                guard let signers = try? policy.signers(of: SignedNote(parsing: head.note)) else { continue }
+                for signer in signers { last[signer.text] = max(head.size, last[signer.text] ?? 0) }
+            }
+            for witness in policy.witnesses {
+                // A witness that has cosigned nothing begins with any checkpoint.
+                guard let size = last[witness.verifier.text], size < end else { continue }
+                throw CommandError(
+                    "Nothing is archived: the witness \(PlainText.of(witness.verifier.name)) has cosigned the log up to "
+                        + "\(size) entries only, and could not follow it without the entries up to \(end). Wait until it has "
+                        + "cosigned more (privyseal status), or take it out of the policy.")
             }
         }
 

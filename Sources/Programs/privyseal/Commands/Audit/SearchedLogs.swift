@@ -2,7 +2,7 @@ import AuditKit
 
 /// One log, or all logs of a database, to answer a query.
 struct SearchedLogs {
-    private let readers: [any AuditReader]
+    let readers: [any AuditReader]
     private let areAll: Bool
 
     /// Warns if the query includes entries that are no longer in the database.

@@ -17,11 +17,13 @@ extension TokensCommand {
 
                   privyseal tokens list --config gateway.yaml
                   privyseal tokens list --key 3Y8S5JYG45 --format json --config gateway.yaml
+                  privyseal tokens list --all-logs --config gateway.yaml     (of all gateways of a fleet)
 
                 Revoking a key at Apple ends all of its tokens.
                 """)
 
         @OptionGroup var log: AuditLogOption
+        @OptionGroup var all: AllLogsOption
         @OptionGroup var output: OutputOption
 
         @Option(help: ArgumentHelp("Only tokens of this key.", valueName: "key-id"))
@@ -30,20 +32,22 @@ extension TokensCommand {
         func run() throws {
             let now = Timestamp.now()
             let query = LongLivedToken.query(at: now, keyID: key)
-            let tokens = try log.open(for: query).longLivedTokens(at: now, keyID: key)
-            try output.write(["tokens": tokens.map(\.members)] as JSONMembers, text: Self.text(tokens, at: now))
+            let readers = try SearchedLogs(log, all, for: query).readers
+            let tokens = try readers.longLivedTokens(at: now, keyID: key)
+            try output.write(["tokens": tokens] as JSONMembers, text: text(tokens, at: now))
         }
 
-        private static func text(_ tokens: [LongLivedToken], at now: Timestamp) -> String {
+        private func text(_ tokens: [LongLivedToken], at now: Timestamp) -> String {
             guard !tokens.isEmpty else { return "No long-lived token is valid." }
             return TextTable(
-                header: ["EXPIRES", "IN", "SERVICE", "PROFILE", "CLIENT", "KEY ID", "ISSUED", "ENTRY"],
+                header: ["EXPIRES", "IN", "SERVICE", "PROFILE", "CLIENT", "KEY ID", "ISSUED", "ENTRY"]
+                    + (all.allLogs ? ["LOG"] : []),
                 rows: tokens.map { token in
-                    [
-                        token.expires.text, token.rest(at: now), token.service, token.feature, token.client,
-                        token.keyID,
-                        token.issuedAt.text, "\(token.entry)",
-                    ].map(PlainText.of)
+                    let cells = [
+                        token.expires.text, token.rest(at: now), token.service, token.profile, token.client,
+                        token.keyID, token.issuedAt.text, "\(token.entry)",
+                    ]
+                    return (cells + (all.allLogs ? [token.log] : [])).map(PlainText.of)
                 }
             ).text
         }
@@ -51,9 +55,6 @@ extension TokensCommand {
 }
 
 extension LongLivedToken {
-    /// The name of the service in the configuration.
-    var service: String { String(app.trimmingPrefix("services/")) }
-
     /// Such as `41d` or `5h`.
     func rest(at now: Timestamp) -> String {
         let hours = max(expires.milliseconds - now.milliseconds, 0) / 3_600_000
@@ -62,14 +63,7 @@ extension LongLivedToken {
 
     /// A line for people: what is valid, for whom, and until when.
     func sentence(at now: Timestamp) -> String {
-        "\(PlainText.of(service)) (\(PlainText.of(feature))) for \(PlainText.of(client)), until \(expires.text), "
-            + "in \(rest(at: now)): entry \(entry)"
-    }
-
-    var members: JSONMembers {
-        [
-            "service": service, "profile": feature, "client": client, "keyId": keyID, "issuedAt": issuedAt,
-            "expiresAt": expires, "entry": entry, "kind": kind,
-        ]
+        "\(PlainText.of(service)) (\(PlainText.of(profile))) for \(PlainText.of(client)), until \(expires.text), "
+            + "in \(rest(at: now)): entry \(entry) of \(PlainText.of(log))"
     }
 }

@@ -19,6 +19,7 @@ let lifecycle: Target.Dependency = .product(name: "ServiceLifecycle", package: "
 let hummingbird: Target.Dependency = .product(name: "HummingbirdCore", package: "hummingbird")
 let hummingbirdTLS: Target.Dependency = .product(name: "HummingbirdTLS", package: "hummingbird")
 let nioCore: Target.Dependency = .product(name: "NIOCore", package: "swift-nio")
+let nioEmbedded: Target.Dependency = .product(name: "NIOEmbedded", package: "swift-nio")
 let nioPosix: Target.Dependency = .product(name: "NIOPosix", package: "swift-nio")
 let unixSignals: Target.Dependency = .product(name: "UnixSignals", package: "swift-service-lifecycle")
 let nioHTTP1: Target.Dependency = .product(name: "NIOHTTP1", package: "swift-nio")
@@ -138,6 +139,7 @@ let package = Package(
         .library(name: "KeyTransport", targets: ["KeyTransport"]),
         .library(name: "PKCS11", targets: ["PKCS11"]),
         .library(name: "TransparencyLog", targets: ["TransparencyLog"]),
+        .library(name: "WorkloadIdentities", targets: ["WorkloadIdentities"]),
         .library(name: "AuditKit", targets: ["AuditKit"]),
         .library(name: "ComplianceReport", targets: ["ComplianceReport"]),
         // The tests load this PKCS #11 module by its path, and only a dynamic product has one.
@@ -462,6 +464,18 @@ let package = Package(
                 "GatewayConfiguration", "P8", "PKCS11Token", "AWSKMS", "AdvancedCommerce", "SigningKit",
                 "TransparencyLog", crypto,
             ]),
+        // The targets of Tests/Fuzzing, which is a package of its own, over its corpus.
+        .testTarget(
+            name: "FuzzCorpusTests",
+            dependencies: [
+                "AdvancedCommerce", "AuditKit", "ComplianceReport", "Encodings", "GatewayConfiguration", "GatewayHTTP",
+                "JWS", "KeyTransport", "P8", "PKCS11Token", "PromotionalOffer", "SignatureExplanation", "Signing",
+                "SigningKit", "StrictJSON", "TransparencyLog", "WorkloadIdentities", crypto, logging, nioCore,
+                nioEmbedded,
+            ],
+            path: "Tests/Fuzzing",
+            exclude: ["Corpus", "Package.swift", "README.md", "Sources/privyseal-fuzz/EntryPoint.swift"],
+            sources: ["CorpusTests", "Sources/privyseal-fuzz"], swiftSettings: strict),
         tests("KeyDrillsTests", ["KeyDrills", "SigningKit", "StrictJSON", "JWS", "Encodings", crypto]),
     ]
 )

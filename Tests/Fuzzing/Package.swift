@@ -35,6 +35,7 @@ let package = Package(
                 .product(name: "SigningKit", package: "privyseal"),
                 .product(name: "StrictJSON", package: "privyseal"),
                 .product(name: "TransparencyLog", package: "privyseal"),
+                .product(name: "WorkloadIdentities", package: "privyseal"),
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "NIOCore", package: "swift-nio"),

@@ -3,7 +3,8 @@ import Glibc
 /// libFuzzer calls this function with each input. The environment variable `FuzzTarget.variable` names the reader.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func testOneInput(_ address: UnsafePointer<UInt8>?, _ count: Int) -> Int32 {
-    FuzzTarget.chosen.read(Array(UnsafeBufferPointer(start: address, count: count)))
+    let bytes = Array(UnsafeBufferPointer(start: address, count: count))
+    do throws(FuzzFault) { try FuzzTarget.chosen.read(bytes) } catch { fatalError(error.sentence) }
     return 0
 }
 

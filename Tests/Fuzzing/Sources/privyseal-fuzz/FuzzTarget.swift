@@ -14,45 +14,50 @@ import TransparencyLog
 
 @testable import P8
 @testable import SignatureExplanation
+@testable import WorkloadIdentities
 
 /// A reader of untrusted bytes. Its corpus is the directory of the same name in `Tests/Fuzzing/Corpus`.
 enum FuzzTarget: String, CaseIterable {
-    case http, json, keys, notes, signatures, uris, wrapped, yaml
+    case http, identities, json, keys, notes, signatures, uris, witnesses, wrapped, yaml
 
     /// The reader may refuse an input, but not crash. An accepted input must have exactly one meaning.
-    func read(_ bytes: [UInt8]) {
+    func read(_ bytes: [UInt8]) throws(FuzzFault) {
         switch self {
-        case .http: HTTPHeadTarget.read(bytes)
-        case .json: Self.json(bytes)
-        case .keys: Self.keys(bytes)
-        case .notes: Self.notes(bytes)
-        case .signatures: Self.signatures(bytes)
+        case .http: try HTTPHeadTarget.read(bytes)
+        case .identities: Self.identities(bytes)
+        case .json: try Self.json(bytes)
+        case .keys: try Self.keys(bytes)
+        case .notes: try Self.notes(bytes)
+        case .signatures: try Self.signatures(bytes)
         case .uris: Self.uris(bytes)
-        case .wrapped: Self.wrapped(bytes)
+        case .witnesses: try Self.witnesses(bytes)
+        case .wrapped: try Self.wrapped(bytes)
         case .yaml: Self.yaml(bytes)
         }
     }
 
-    static func require(_ condition: Bool, _ sentence: StaticString) {
-        if !condition { fatalError("\(sentence)") }
+    static func require(_ condition: Bool, _ sentence: String) throws(FuzzFault) {
+        if !condition { throw FuzzFault(sentence: sentence) }
     }
 
     // MARK: JSON
 
-    private static func json(_ bytes: [UInt8]) {
+    private static func json(_ bytes: [UInt8]) throws(FuzzFault) {
         guard let document = try? JSONDocument(parsing: bytes) else { return }
-        visit(document.root)
+        try visit(document.root)
     }
 
-    private static func visit(_ value: JSONValue) {
+    private static func visit(_ value: JSONValue) throws(FuzzFault) {
         switch value.kind {
         case .object:
             guard let object = try? value.anyObject() else { return }
             for name in object.names {
-                guard let member = object[name] else { fatalError("a member that is listed is not found") }
-                visit(member)
+                guard let member = object[name] else {
+                    throw FuzzFault(sentence: "a member that is listed is not found")
+                }
+                try visit(member)
             }
-        case .array: for element in (try? value.elements()) ?? [] { visit(element) }
+        case .array: for element in (try? value.elements()) ?? [] { try visit(element) }
         default:
             _ = try? value.string()
             _ = try? value.integer()
@@ -62,7 +67,7 @@ enum FuzzTarget: String, CaseIterable {
 
     // MARK: PEM and DER
 
-    private static func keys(_ bytes: [UInt8]) {
+    private static func keys(_ bytes: [UInt8]) throws(FuzzFault) {
         let file = KeyFile(path: "fuzz", allowsSharing: false, passphraseSource: nil, secrets: AbsentSecrets())
         if let content = SecureBytes(capacity: bytes.count) {
             content.fill { room in
@@ -70,17 +75,17 @@ enum FuzzTarget: String, CaseIterable {
                 return bytes.count
             }
             if let key = try? file.key(from: content) {
-                require((try? P8Key(key)) != nil, "a key file that is accepted has a point that is not")
+                try require((try? P8Key(key)) != nil, "a key file that is accepted has a point that is not")
             }
         }
         for key in (try? CandidateKey.read(bytes, label: "fuzz")) ?? [] { _ = key.fingerprint }
         if let key = P256.Signing.PublicKey(subjectPublicKeyInfo: bytes) {
-            require(
+            try require(
                 bytes.count == 59 || key.derRepresentation.elementsEqual(bytes),
                 "a SubjectPublicKeyInfo that is accepted is not the key's")
         }
         if let signature = P256Signature(derRepresentation: bytes.span) {
-            require(signature.derRepresentation == bytes, "a signature in DER has two forms")
+            try require(signature.derRepresentation == bytes, "a signature in DER has two forms")
         }
         _ = P256Signature(lenientDER: bytes)
     }
@@ -91,14 +96,14 @@ enum FuzzTarget: String, CaseIterable {
 
     // MARK: Notes and proofs
 
-    private static func notes(_ bytes: [UInt8]) {
+    private static func notes(_ bytes: [UInt8]) throws(FuzzFault) {
         let text = String(decoding: bytes, as: UTF8.self)
         if let note = try? SignedNote(parsing: bytes) { _ = try? Checkpoint(parsing: note.text) }
         var scanner = NoteScanner()
         scanner.read(bytes[...]) { _ in }
         _ = try? Checkpoint(parsing: text)
         if let verifier = try? NoteVerifier(text) {
-            require(verifier.text == text, "a verifier key has two forms")
+            try require(verifier.text == text, "a verifier key has two forms")
         }
         _ = try? NoteSigner(text)
         if let proof = try? InclusionProofDocument(parsing: bytes) { _ = try? proof.check(with: verifiers) }
@@ -116,10 +121,10 @@ enum FuzzTarget: String, CaseIterable {
 
     private static let features = [PromotionalOffer.descriptor, AdvancedCommerce.descriptor]
 
-    private static func signatures(_ bytes: [UInt8]) {
+    private static func signatures(_ bytes: [UInt8]) throws(FuzzFault) {
         _ = try? CompactJWS(parsing: bytes)
         if let decoded = Base64.standard.decode(bytes) {
-            require(Base64.standard.encode(decoded) == bytes, "a text in Base64 has two forms")
+            try require(Base64.standard.encode(decoded) == bytes, "a text in Base64 has two forms")
         }
         let examiner = SignatureExaminer(keys: candidates, features: features, now: now, maximumVerifications: 50)
         _ = examiner.examine(token: bytes, app: "com.example.app", isSearching: true)
@@ -155,12 +160,34 @@ enum FuzzTarget: String, CaseIterable {
 
     // MARK: Wrapped keys
 
-    private static func wrapped(_ bytes: [UInt8]) {
+    private static func wrapped(_ bytes: [UInt8]) throws(FuzzFault) {
         guard let package = try? KeyPackage(parsing: bytes) else { return }
         guard let again = try? KeyPackage(parsing: JSONText.encode(package)) else {
-            fatalError("a package that is written cannot be read")
+            throw FuzzFault(sentence: "a package that is written cannot be read")
         }
-        require(again.key == package.key, "a package changes when it is written")
+        try require(again.key == package.key, "a package changes when it is written")
+    }
+
+    // MARK: Workload identities
+
+    /// A JWK set, or a JWT.
+    private static func identities(_ bytes: [UInt8]) {
+        if let keys = try? KeySet(bytes) { _ = keys.keys.map(\.keyID) }
+        _ = try? WorkloadToken(String(decoding: bytes, as: UTF8.self))
+    }
+
+    // MARK: Witnesses
+
+    /// A policy, or a request for a cosignature.
+    private static func witnesses(_ bytes: [UInt8]) throws(FuzzFault) {
+        if let policy = try? WitnessPolicy(parsing: bytes) {
+            try require(
+                policy.needsNone || !policy.isMet(by: []), "a policy with a quorum is met by no witness")
+        }
+        guard let request = AddCheckpointRequest(parsing: bytes) else { return }
+        try require(
+            AddCheckpointRequest(parsing: Array(request.text.utf8)) == request, "a request changes when it is written")
+        for signature in request.note.signatures { _ = Cosignature(signature.bytes) }
     }
 
     // MARK: Configuration

@@ -24,7 +24,7 @@ enum HTTPHeadTarget {
     private static let logger = Logger(label: "fuzz") { _ in SwiftLogNoOpLogHandler() }
 
     /// - Parameter bytes: the first byte is the size of the pieces; 0 means one piece.
-    static func read(_ bytes: [UInt8]) {
+    static func read(_ bytes: [UInt8]) throws(FuzzFault) {
         guard let first = bytes.first else { return }
         query(bytes)
         let pieceSize = first == 0 ? bytes.count : Int(first)
@@ -32,7 +32,7 @@ enum HTTPHeadTarget {
         let gateway = GatewayChannel(
             listener: .public, registry: registry, identity: nil, routes: routes, drain: drain)
         let value = try? gateway.setup(channel: channel, logger: logger).wait()
-        FuzzTarget.require(value != nil, "a connection cannot be set up")
+        try FuzzTarget.require(value != nil, "a connection cannot be set up")
         channel.pipeline.fireChannelActive()
         var rest = bytes.dropFirst()
         while !rest.isEmpty, channel.isActive || channel.isWritable {

@@ -143,3 +143,23 @@ def test_a_gateway_waits_for_the_login_of_another_but_not_for_ever(fleet, server
     await_(lambda: "The gateway test/other is logging in to the token" in reason(second), "the gateway waits")
     await_(second.is_ready, "the gateway has logged in")
     assert time.monotonic() - begun > 3
+
+
+def test_commands_and_gateways_do_not_send_each_others_refused_pins(fleet, server):
+    first, second, third = fleet.gateways
+    third.start()
+    await_(third.is_ready, "the fleet has a log")
+    for gateway in (first, second):
+        gateway.keys.set_pin(WRONG)
+
+    def check(gateway):
+        status, output, errors = gateway.run("check", "--format", "json")
+        assert status == 1, errors
+        return next(key["reason"] for key in json.loads(output)["keys"] if key["keyId"] == KEY_IDS[0])
+
+    assert "CKR_PIN_INCORRECT" in check(first)
+    assert "No gateway of the fleet sends it again" in check(second)
+    second.start()
+    await_(lambda: "No gateway of the fleet sends it again" in reason(second), "the gateway does not send it")
+    (entry,) = life(fleet, server, "refuse-pin")
+    assert (entry["actor"], entry["evidence"]["gateway"]) == ("operator", first.origin)

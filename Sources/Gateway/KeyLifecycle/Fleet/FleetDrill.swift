@@ -42,14 +42,17 @@ public struct FleetDrill: Codable, Sendable, Equatable {
     private static let limit = 128
 
     /// - Returns: the results with the index of the register's entry; nil if no drill is recorded.
-    public static func results(in registers: [AuditRegister]) throws(JSONReadError) -> (
-        drills: [FleetDrill], entry: Int
-    )? {
+    public static func results(
+        in registers: [AuditRegister]
+    ) throws(JSONReadError) -> (drills: [FleetDrill], entry: Int)? {
         guard let register = registers.first(where: { $0.name == RegisterName.drills }) else { return nil }
-        do {
-            return (try JSONDocument(parsing: register.value).root.decode(), register.entry)
-        } catch {
-            throw JSONReadError(.invalid("is not a list of drills: \(error)"), at: register.name)
+        return (try read(register.value), register.entry)
+    }
+
+    private static func read(_ value: [UInt8]?) throws(JSONReadError) -> [FleetDrill] {
+        guard let value else { return [] }
+        do { return try JSONDocument(parsing: value).root.decode() } catch {
+            throw JSONReadError(.invalid("is not a list of drills: \(error)"), at: RegisterName.drills)
         }
     }
 
@@ -60,21 +63,9 @@ public struct FleetDrill: Codable, Sendable, Equatable {
         let entry = KeyLifecycleEntry(
             .changed, action: "drill", issuerID: "", keyID: "", actor: actor, id: id,
             evidence: ["digest": "sha256:\(digest)", "gateway": gateway, "scenario": scenario, "verdict": verdict])
-        for attempt in 1... {
-            let registers = log.registers
-            let known = try Self.results(in: Array(registers.values))?.drills ?? []
-            let drills = (known.filter { $0.id != id || $0.gateway != gateway } + [self]).suffix(Self.limit)
-            do throws(AuditError) {
-                return try await log.register(
-                    [(entry, RegisterName.drills, JSONText.encode(Array(drills)))], at: log.time(),
-                    basis: registers.mapValues(\.value))
-            } catch {
-                // Another gateway changed the registers first.
-                guard error == .superseded, attempt < Self.attempts else { throw error }
-                try await log.follow()
-            }
+        try await log.register(entry, RegisterName.drills) { value in
+            let known = try Self.read(value).filter { $0.id != id || $0.gateway != gateway }
+            return JSONText.encode(Array((known + [self]).suffix(Self.limit)))
         }
     }
-
-    private static let attempts = 20
 }

@@ -26,11 +26,11 @@ public final class FleetLogins: LoginHistory {
     }
 
     public func beginTurn(_ token: String) throws(KeyError) -> RefusedPINList? {
-        try Self.wait { () async throws(KeyError) in try await self.begin(token) }
+        try Semaphore.wait { () async throws(KeyError) in try await self.begin(token) }
     }
 
     public func endTurn(_ token: String, refused: [UInt8]?) throws(KeyError) {
-        try Self.wait { () async throws(KeyError) in await self.end(token, refused: refused) }
+        try Semaphore.wait { () async throws(KeyError) in await self.end(token, refused: refused) }
     }
 
     // MARK: Turns
@@ -57,8 +57,7 @@ public final class FleetLogins: LoginHistory {
             throw .unavailable("The refused PINs of the fleet cannot be read, so no PIN is sent.")
         }
         let refused = keyStates.refusedPINs + fleet.unrecordedPINs
-        return RefusedPINList(
-            key: fleet.pinKey, refusals: refused.filter { $0.token.hasSameBytes(as: token) }.compactMap(\.refusal))
+        return RefusedPINList(refused, of: token, key: fleet.pinKey)
     }
 
     /// If the refusal cannot be recorded, the turn lasts until its limit.
@@ -69,23 +68,6 @@ public final class FleetLogins: LoginHistory {
             guard isRecorded else { return }
         }
         await LoginTurn(token, in: fleet).end()
-    }
-
-    /// Lets a thread of a backend wait for a task.
-    private static func wait<Value: Sendable>(
-        _ body: @escaping @Sendable () async throws(KeyError) -> Value
-    ) throws(KeyError) -> Value {
-        let done = Semaphore()
-        let outcome = Mutex<Result<Value, KeyError>?>(nil)
-        Task {
-            let result: Result<Value, KeyError>
-            do throws(KeyError) { result = .success(try await body()) } catch { result = .failure(error) }
-            outcome.withLock { $0 = result }
-            done.signal()
-        }
-        done.wait()
-        guard let result = outcome.withLock({ $0 }) else { throw .closed }
-        return try result.get()
     }
 }
 

@@ -50,7 +50,7 @@ public final class FleetRegister: Sendable {
     private let freshness: RegisterFreshness
     private let secret: SymmetricKey
     /// Of the hashes of refused PINs, see `RefusedPINList`.
-    let pinKey: [UInt8]
+    let pinKey: SymmetricKey
     let clock: FleetClock
     /// The end of a pause between two reads.
     let wake = AsyncSignal()
@@ -70,7 +70,7 @@ public final class FleetRegister: Sendable {
         keyStates: KeyStateCache, secret: SymmetricKey, pinKey: SymmetricKey
     ) {
         self.secret = secret
-        self.pinKey = pinKey.withUnsafeBytes { Array($0) }
+        self.pinKey = pinKey
         (self.gateway, self.fleet, self.staleness) = (gateway, fleet, staleness)
         clock = keyStates.fleetClock ?? FleetClock()
         (self.log, self.freshness) = (log, freshness)

@@ -28,10 +28,8 @@ extension KeyLifecycleService {
         try await inTurn { () throws(KeyLifecycleRefusal) in
             guard !stateCache.refusedPINs.contains(where: pin.isSame) else { return }
             var transaction = RegisterTransaction()
-            let entry = KeyLifecycleEntry(
-                .changed, action: "refuse-pin", issuerID: "", keyID: "", actor: Self.gatewayName,
-                evidence: ["gateway": pin.gateway, "token": pin.token])
-            transaction.set((stateCache.refusedPINs + [pin]).suffix(RefusedPIN.limit), entry)
+            transaction.set(
+                (stateCache.refusedPINs + [pin]).suffix(RefusedPIN.limit), pin.entry(by: Self.gatewayName))
             try await commit(transaction)
         }
     }

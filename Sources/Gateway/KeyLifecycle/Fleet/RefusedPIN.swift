@@ -1,5 +1,9 @@
+public import AuditKit
+public import AuditLog
+public import Crypto
 import Encodings
 public import SigningKit
+public import StrictJSON
 
 /// A PIN that a token refused from a gateway of the fleet, as the register has it.
 struct RefusedPIN: Codable, Hashable, Sendable {
@@ -26,10 +30,59 @@ struct RefusedPIN: Codable, Hashable, Sendable {
         Base64.standard.decode(hash.utf8).map { RefusedPINList.Refusal(hash: $0, gateway: gateway, time: time) }
     }
 
+    /// - Parameter value: of the register; nil before the first refusal.
+    static func read(_ value: [UInt8]?) throws(JSONReadError) -> [RefusedPIN] {
+        guard let value else { return [] }
+        do { return try JSONDocument(parsing: value).root.decode() } catch {
+            throw JSONReadError(.invalid("is not a list of refused PINs: \(error)"), at: RegisterName.refusedPINs)
+        }
+    }
+
+    func entry(by actor: String) -> KeyLifecycleEntry {
+        KeyLifecycleEntry(
+            .changed, action: "refuse-pin", issuerID: "", keyID: "", actor: actor,
+            evidence: ["gateway": gateway, "token": token])
+    }
+
     /// The register holds the latest of them.
     static let limit = 256
 
     func isSame(as other: RefusedPIN) -> Bool { token.hasSameBytes(as: other.token) && hash == other.hash }
+}
+
+extension RefusedPINList {
+    /// The purpose of the key of the hashes, see `NoteSigner.derivedKey`. It is derived from the key of the fleet's log.
+    public static let keyPurpose = "privyseal fleet refused PINs"
+
+    init(_ refused: [RefusedPIN], of token: String, key: SymmetricKey) {
+        self.init(
+            key: key.withUnsafeBytes { Array($0) },
+            refusals: refused.filter { $0.token.hasSameBytes(as: token) }.compactMap(\.refusal))
+    }
+
+    /// For a command, which follows no register.
+    ///
+    /// - Parameter registers: of the log of the fleet.
+    public init(of token: String, in registers: [AuditRegister], key: SymmetricKey) throws(JSONReadError) {
+        let register = registers.first { $0.name == RegisterName.refusedPINs }
+        self.init(try RefusedPIN.read(register?.value), of: token, key: key)
+    }
+
+    /// For a command: records a PIN that the token reported as wrong.
+    ///
+    /// - Parameters:
+    ///   - gateway: the origin of the log of the gateway on this machine.
+    ///   - log: of the fleet.
+    public static func record(
+        _ hash: [UInt8], of token: String, from gateway: String, in log: AuditLog, by actor: String
+    ) async throws {
+        let pin = RefusedPIN(hash, of: token, from: gateway, at: .now())
+        try await log.register(pin.entry(by: actor), RegisterName.refusedPINs) { value in
+            let known = try RefusedPIN.read(value)
+            guard !known.contains(where: pin.isSame) else { return nil }
+            return JSONText.encode(Array((known + [pin]).suffix(RefusedPIN.limit)))
+        }
+    }
 }
 
 /// A token that refused PINs from gateways of the fleet.

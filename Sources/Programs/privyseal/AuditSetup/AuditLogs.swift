@@ -3,6 +3,7 @@ import AuditLog
 import GatewayConfiguration
 import KeyLifecycle
 import Signing
+import SigningKit
 
 /// The open logs of a gateway, and the states of its keys.
 struct AuditLogs {
@@ -53,11 +54,11 @@ struct AuditLogs {
         fleet = FleetRegister(
             gateway: audit.location.origin ?? "", fleet: settings.origin, staleness: settings.staleness, log: log,
             freshness: freshness, keyStates: keyStates, secret: registerLog.derivedKey(for: Self.tokens),
-            pinKey: registerLog.derivedKey(for: Self.refusedPINs))
+            pinKey: registerLog.derivedKey(for: RefusedPINList.keyPurpose))
     }
 
-    /// The purposes of the keys that seal the shared tokens of services and hash refused PINs.
-    private static let (tokens, refusedPINs) = ("privyseal fleet tokens", "privyseal fleet refused PINs")
+    /// Of the key that seals the shared tokens of services.
+    private static let tokens = "privyseal fleet tokens"
 
     func close() async {
         await log.close()

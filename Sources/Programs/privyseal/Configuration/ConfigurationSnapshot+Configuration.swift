@@ -6,7 +6,7 @@ import WorkloadIdentities
 
 /// Converts a configuration to the gateway's settings.
 extension GatewaySettings {
-    /// - Parameter logins: nil for those of this machine.
+    /// - Parameter logins: of a serving gateway; nil for a command.
     init(_ configuration: GatewayConfiguration, logins: (any LoginHistory)? = nil) {
         self.init(
             accounts: configuration.accounts.map(AccountSettings.init) + Self.accounts(of: configuration.services),

@@ -7,7 +7,7 @@ import SigningKit
 extension SignerCatalog {
     /// - Parameters:
     ///   - configuration: nil for a command without one.
-    ///   - logins: nil for those of this machine.
+    ///   - logins: of a serving gateway; nil for a command.
     init(_ configuration: GatewayConfiguration?, logins: (any LoginHistory)? = nil) {
         let secrets = FileSecretSource()
         let locations = configuration?.keyLocations ?? []
@@ -19,7 +19,7 @@ extension SignerCatalog {
         }
         self.init(
             configuration?.signers ?? [], gatewayFiles: configuration?.privateFiles ?? [], secretFiles: files,
-            logins: logins ?? LoginHistoryFile(configuration))
+            logins: logins ?? CommandLogins(configuration) ?? LoginHistoryFile(configuration))
     }
 }
 

@@ -119,7 +119,8 @@ struct InstallationCheckTests {
     func sharedDrill() {
         let shared = { (days: Int, isPassed: Bool) in
             SharedDrill(
-                id: Sample.drill("compromise", days: days)?.id ?? "", ended: Sample.before(days: days),
+                id: Sample.drill("compromise", days: days)?.id ?? "", scenario: "compromise",
+                ended: Sample.before(days: days),
                 isPassed: isPassed, isTemporary: false, gateway: "shop-2", entry: 9)
         }
         let check = { (own: [DrillFinding?], others: [SharedDrill]) in

@@ -178,8 +178,7 @@ public final class KeyStateCache: KeyStates {
     func load(_ registers: [String: AuditRegister], size: Int = 0, at time: Timestamp) throws(JSONReadError) {
         var (records, proposals, jobs) = ([String: KeyLifecycleRecord](), [KeyProposal](), [ProvisioningJob]())
         var (activations, fenced, refusedPINs) = ([FleetActivation](), [FencedGateway](), [RefusedPIN]())
-        // Only commands read the results of drills.
-        for register in registers.values where register.name != RegisterName.drills {
+        for register in registers.values where RegisterName.isKnown(register.name) {
             let root: JSONValue
             do throws(JSONSyntaxError) { root = try JSONDocument(parsing: register.value).root } catch {
                 throw JSONReadError(.invalid("is not JSON"), at: register.name)
@@ -361,6 +360,13 @@ enum RegisterName {
     }
 
     static func key(_ keyID: String) -> String { "key/\(keyID)" }
+
+    /// Whether a gateway of this version reads the register. Only commands read `drills`, and a later version may add
+    /// others.
+    static func isKnown(_ name: String) -> Bool {
+        [proposals, jobs, activations, fenced, refusedPINs, joined].contains(name) || number(of: name) != nil
+            || name.hasPrefix("key/")
+    }
 }
 
 extension KeyLifecycleState {

@@ -40,8 +40,8 @@ struct RegisterTransaction {
     }
 
     /// - Parameter refused: all refused PINs after the transaction.
-    mutating func set(_ refused: ArraySlice<RefusedPIN>, _ entry: KeyLifecycleEntry) {
-        registrations.append((entry, RegisterName.refusedPINs, JSONText.encode(Array(refused))))
+    mutating func set(_ refused: [RefusedPIN], _ entry: KeyLifecycleEntry) {
+        registrations.append((entry, RegisterName.refusedPINs, JSONText.encode(refused)))
     }
 
     /// - Parameter entry: nil for the entry of the record's last change.

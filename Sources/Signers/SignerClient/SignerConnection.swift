@@ -33,6 +33,8 @@ final class SignerConnection: Sendable {
     private struct State {
         var signatures: [UInt64: Pending] = [:]
         var calls: [UInt64: CheckedContinuation<Result<SignerAnswer, KeyError>, Never>] = [:]
+        /// The turns to log in that the process has, by ID.
+        var turns: [String: (LoginTurn, any LoginTurns)] = [:]
         /// Records that have not been written yet.
         var digests: [UInt8] = []
         var isFlushScheduled = false
@@ -180,6 +182,19 @@ final class SignerConnection: Sendable {
 
     func reply(_ reply: Numbered<SignerReply>) { write(SignerFrame.encoding(reply, as: .reply).bytes) }
 
+    // MARK: Turns to log in
+
+    /// - Returns: false if the process has ended.
+    func keep(_ turn: LoginTurn, of turns: any LoginTurns) -> Bool {
+        state.withLock { state in
+            if state.end == nil { state.turns[turn.id] = (turn, turns) }
+            return state.end == nil
+        }
+    }
+
+    /// Nil for a turn that the process does not have.
+    func takeTurn(_ id: String) -> (LoginTurn, any LoginTurns)? { state.withLock { $0.turns.removeValue(forKey: id) } }
+
     // MARK: Input
 
     /// On the event loop.
@@ -250,17 +265,21 @@ final class SignerConnection: Sendable {
     /// Ends the connection, and gives all callers this error. Only the first call has an effect.
     func end(_ error: KeyError, byItself: Bool = false) {
         let left = state.withLock {
-            state -> (signatures: [Pending], calls: [CheckedContinuation<Result<SignerAnswer, KeyError>, Never>])? in
+            state -> (
+                signatures: [Pending], calls: [CheckedContinuation<Result<SignerAnswer, KeyError>, Never>],
+                turns: [(LoginTurn, any LoginTurns)]
+            )? in
             guard state.end == nil else { return nil }
             state.end = error
-            defer { (state.signatures, state.calls) = ([:], [:]) }
-            return (Array(state.signatures.values), Array(state.calls.values))
+            defer { (state.signatures, state.calls, state.turns) = ([:], [:], [:]) }
+            return (Array(state.signatures.values), Array(state.calls.values), Array(state.turns.values))
         }
         guard let left else { return }
         channel.close(promise: nil)
         onEvent(.ended(error, byItself: byItself))
         for pending in left.signatures { pending.caller?.resume(returning: .failure(.lost(error))) }
         for call in left.calls { call.resume(returning: .failure(error)) }
+        for (turn, turns) in left.turns { Task { await turns.end(turn, refused: nil) } }
     }
 }
 

@@ -1,4 +1,3 @@
-import Dispatch
 import SignerProtocol
 import SigningKit
 import Synchronization
@@ -16,29 +15,47 @@ extension SignerPool {
 }
 
 extension SignerConnection {
-    private static let answering = DispatchQueue(label: "privyseal.logins", attributes: .concurrent)
-
-    /// The history is in a file and in a database, so other threads answer.
     func answer(_ question: Numbered<SignerQuestion>, from logins: (any LoginHistory)?) {
-        Self.answering.async { self.reply(Numbered(question.id, SignerReply(to: question.message, from: logins))) }
-    }
-}
-
-extension SignerReply {
-    fileprivate init(to question: SignerQuestion, from logins: (any LoginHistory)?) {
-        do throws(KeyError) {
-            switch question {
-            case .loginRecord(let attempt): self = .loginRecord(try logins?.record(of: attempt))
-            case .noteLogin(let state, let attempt):
+        switch question.message {
+        // The history is in a file, so another thread answers.
+        case .loginRecord(let attempt):
+            answer(question.id) { () throws(KeyError) in .loginRecord(try logins?.record(of: attempt)) }
+        case .noteLogin(let state, let attempt):
+            answer(question.id) { () throws(KeyError) in
                 try logins?.note(state, of: attempt)
-                self = .done
-            case .beginTurn(let token): self = .refusedPINs(try logins?.beginTurn(token))
-            case .endTurn(let token, let refused):
-                try logins?.endTurn(token, refused: refused)
-                self = .done
+                return .done
             }
+        // A turn may wait for seconds, so no thread waits for it.
+        case .beginTurn(let token, let milliseconds):
+            Task { reply(Numbered(question.id, await turn(token, .milliseconds(milliseconds), in: logins?.turns))) }
+        case .endTurn(let id, let refused):
+            Task {
+                if let (turn, turns) = takeTurn(id) { await turns.end(turn, refused: refused) }
+                reply(Numbered(question.id, .done))
+            }
+        }
+    }
+
+    private func answer(_ id: UInt64, _ body: @escaping @Sendable () throws(KeyError) -> SignerReply) {
+        SignerLauncher.shared.enqueue {
+            let answer: SignerReply
+            do throws(KeyError) { answer = try body() } catch { answer = .failed(error) }
+            self.reply(Numbered(id, answer))
+        }
+    }
+
+    private func turn(_ token: String, _ waiting: Duration, in turns: (any LoginTurns)?) async -> SignerReply {
+        guard let turns else { return .turn(nil) }
+        do throws(KeyError) {
+            let turn = try await turns.begin(token, waiting: waiting)
+            // The process may have ended meanwhile.
+            guard keep(turn, of: turns) else {
+                await turns.end(turn, refused: nil)
+                return .turn(nil)
+            }
+            return .turn(turn)
         } catch {
-            self = .failed(error)
+            return .failed(error)
         }
     }
 }

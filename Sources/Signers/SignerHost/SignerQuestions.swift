@@ -17,43 +17,60 @@ final class SignerQuestions: LoginHistory {
     private let socket: SignerSocket
     private let state = Mutex(State())
 
-    /// The gateway answers from a small file, and in a fleet from its database.
-    private static let timeout = Duration.seconds(5)
+    /// The gateway answers from a small file.
+    private static let fileTimeout = Duration.seconds(5)
+    /// It answers from a database, after it has waited for other gateways.
+    private static let fleetTimeout = Duration.seconds(10)
 
     init(_ socket: SignerSocket) {
         self.socket = socket
     }
 
     func record(of attempt: LoginAttempt) throws(KeyError) -> LoginRecord? {
-        guard case .loginRecord(let record) = try ask(.loginRecord(attempt)) else {
-            throw .unavailable("The gateway did not answer which logins there were.")
+        guard case .loginRecord(let record) = try ask(.loginRecord(attempt), within: Self.fileTimeout) else {
+            throw Self.noAnswer
         }
         return record
     }
 
     func note(_ state: LoginRecord.State, of attempt: LoginAttempt) throws(KeyError) {
-        _ = try ask(.noteLogin(state, attempt))
+        _ = try ask(.noteLogin(state, attempt), within: Self.fileTimeout)
     }
 
-    func beginTurn(_ token: String) throws(KeyError) -> RefusedPINList? {
-        guard case .refusedPINs(let list) = try ask(.beginTurn(token: token)) else {
-            throw .unavailable("The gateway did not answer which PINs were refused.")
-        }
-        return list
+    func beginTurn(_ token: String, waiting: Duration) throws(KeyError) -> LoginTurn? {
+        let milliseconds = Int(waiting / .milliseconds(1))
+        let question = SignerQuestion.beginTurn(token: token, milliseconds: milliseconds)
+        guard case .turn(let turn) = try ask(question, within: Self.fleetTimeout) else { throw Self.noAnswer }
+        return turn
     }
 
-    func endTurn(_ token: String, refused: [UInt8]?) throws(KeyError) {
-        _ = try ask(.endTurn(token: token, refused: refused))
+    func endTurn(_ turn: LoginTurn, refused: [UInt8]?) throws(KeyError) {
+        _ = try ask(.endTurn(id: turn.id, refused: refused), within: Self.fleetTimeout)
     }
 
     /// Called by the reading thread.
     func answer(_ reply: Numbered<SignerReply>) {
-        let waiting = state.withLock { $0.waiting.removeValue(forKey: reply.id) }
-        waiting?.reply.withLock { $0 = reply.message }
-        waiting?.isAnswered.signal()
+        guard let waiting = state.withLock({ $0.waiting.removeValue(forKey: reply.id) }) else {
+            // The turn comes too late for its login.
+            if case .turn(let turn?) = reply.message { send(.endTurn(id: turn.id, refused: nil)) }
+            return
+        }
+        waiting.reply.withLock { $0 = reply.message }
+        waiting.isAnswered.signal()
     }
 
-    private func ask(_ question: SignerQuestion) throws(KeyError) -> SignerReply {
+    private static let noAnswer = KeyError.unavailable("The gateway did not answer whether the PIN may be sent.")
+
+    /// Sends a question whose reply nothing waits for.
+    private func send(_ question: SignerQuestion) {
+        let id = state.withLock { state in
+            state.lastID += 1
+            return state.lastID
+        }
+        socket.send(Numbered(id, question), as: .question)
+    }
+
+    private func ask(_ question: SignerQuestion, within timeout: Duration) throws(KeyError) -> SignerReply {
         let waiting = Waiting()
         let id = state.withLock { state in
             state.lastID += 1
@@ -61,9 +78,9 @@ final class SignerQuestions: LoginHistory {
             return state.lastID
         }
         socket.send(Numbered(id, question), as: .question)
-        guard waiting.isAnswered.wait(atMost: Self.timeout), let reply = waiting.reply.withLock({ $0 }) else {
+        guard waiting.isAnswered.wait(atMost: timeout), let reply = waiting.reply.withLock({ $0 }) else {
             state.withLock { $0.waiting[id] = nil }
-            throw .unavailable("The gateway did not answer which logins there were.")
+            throw Self.noAnswer
         }
         if case .failed(let error) = reply { throw error }
         return reply

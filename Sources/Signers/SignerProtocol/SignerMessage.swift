@@ -151,14 +151,15 @@ public struct MetricRecord: Codable, Sendable {
 public enum SignerQuestion: Codable, Sendable {
     case loginRecord(LoginAttempt)
     case noteLogin(LoginRecord.State, LoginAttempt)
-    case beginTurn(token: String)
-    case endTurn(token: String, refused: [UInt8]?)
+    case beginTurn(token: String, milliseconds: Int)
+    /// `id`: of the turn.
+    case endTurn(id: String, refused: [UInt8]?)
 }
 
 public enum SignerReply: Codable, Sendable {
     case done
     case loginRecord(LoginRecord?)
-    case refusedPINs(RefusedPINList?)
+    case turn(LoginTurn?)
     case failed(KeyError)
 }
 

@@ -355,24 +355,6 @@ def test_the_logs_of_a_fleet_are_witnessed(place):
         assert text.count("enough witnesses cosigned") == 3
 
 
-def test_the_admin_listener_verifies_the_log_with_the_policy(place, witness):
-    service = WitnessedService(place, failure="warn")
-    policy(service.policy, [witness], "all")
-    witness.stop()
-    with service:
-
-        def verification():
-            status, _, body = service.ask("POST", "/v1/audit/verification", listener="admin")
-            assert status == 200, body
-            return json.loads(body)
-
-        assert service.signs()
-        found = verification()
-        assert found["outcome"] == "broken" and "witnesses" in found["faults"][0], found
-        witness.start()
-        await_(lambda: verification()["outcome"] == "intact", "the witness has cosigned")
-
-
 def test_archiving_keeps_the_entries_that_a_witness_needs(place, witness):
     service = WitnessedService(place, failure="warn")
     policy(service.policy, [witness], "all")

@@ -1,8 +1,9 @@
 """Drills in a fleet: all gateways know the results."""
 
+import base64
+import hashlib
 import json
 import pathlib
-import subprocess
 import tempfile
 
 import pytest
@@ -59,8 +60,21 @@ def test_each_gateway_lists_the_drill_of_the_first(fleet, drill):
     assert entry["id"] == drill
     assert entry["evidence"]["gateway"] == first.origin
     record = first.place / "drills" / f"{drill}.json"
-    hashed = subprocess.run(["sha256sum", record], capture_output=True, text=True, check=True).stdout.split()[0]
-    assert entry["evidence"]["digest"] == f"sha256:{hashed}"
+    hashed = base64.urlsafe_b64encode(hashlib.sha256(record.read_bytes()).digest()).decode().rstrip("=")
+    assert entry["evidence"]["digest"] == hashed
+
+
+def test_a_record_without_an_entry_in_the_log_of_its_gateway_is_not_shared(fleet, drill):
+    first = fleet.gateways[0]
+    forged = drill.replace("compromise", "token-loss")
+    record = (first.place / "drills" / f"{drill}.json").read_text()
+    (first.place / "drills" / f"{forged}.json").write_text(record.replace(drill, forged).replace('"compromise"', '"token-loss"'))
+    status, _, errors = first.run("drill", "share", forged)
+    assert status == 1 and b"has no entry about the drill" in errors, errors
+    (first.place / "drills" / f"{forged}.json").unlink()
+    # A drill that is shared already stays as it is.
+    assert first.run("drill", "share", drill)[0] == 0
+    assert len(shared(fleet)) == 1
 
 
 def test_show_on_another_machine_names_the_gateway_that_has_the_record(fleet, drill):
@@ -89,3 +103,4 @@ def test_a_changed_result_proves_no_drill(fleet, drill):
     assert checks["drills.compromise"]["value"] == "never"
     assert "do not count: The log of the fleet is not intact." in checks["drills.readable"]["detail"]
     fleet.server.sql(change.format('"verdict":"failed"', '"verdict":"passed"', where), "privyseal")
+    assert compliance(second)["drills.compromise"]["result"] == "pass"

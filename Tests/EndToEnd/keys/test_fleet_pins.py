@@ -134,7 +134,7 @@ def test_a_gateway_waits_for_the_login_of_another_but_not_for_ever(fleet, server
     first, second, _ = fleet.gateways
     first.start()
     await_(first.is_ready, "the first gateway has logged in")
-    turn = {"gateway": "test/other", "until": time.strftime("%Y-%m-%dT%H:%M:%S.000Z", time.gmtime(time.time() + 6))}
+    turn = {"gateway": "test/other", "id": "1", "until": time.strftime("%Y-%m-%dT%H:%M:%S.000Z", time.gmtime(time.time() + 6))}
     server.sql(
         f"UPDATE privyseal.shared SET value = convert_to('{json.dumps(turn)}', 'UTF8') WHERE name LIKE 'login/%'",
         "privyseal")  # fmt: skip

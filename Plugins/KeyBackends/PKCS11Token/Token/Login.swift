@@ -18,7 +18,13 @@ enum Login {
         guard token.flags.contains(.loginRequired) else { return }
         if try opening(token.name, { () throws(PKCS11Error) in try session.isLoggedIn() }) { return }
         try check(credentials, token)
-        try credentials.memory?.check(token, isOrdered: credentials.reopenOrderedAt != nil)
+        do throws(KeyError) {
+            try credentials.memory?.check(token, isOrdered: credentials.reopenOrderedAt != nil)
+        } catch {
+            // The process that sent it may have ended before the fleet knew.
+            if case .loginRefused = error, let pin = credentials.pin { credentials.memory?.tellFleet(of: pin, token) }
+            throw error
+        }
         try inTurn(credentials, token) { () throws(KeyError) in try logIn(session, token, credentials) }
     }
 
@@ -26,17 +32,18 @@ enum Login {
     private static func inTurn(
         _ credentials: Credentials, _ token: TokenInfo, _ login: () throws(KeyError) -> Void
     ) throws(KeyError) {
-        guard let memory = credentials.memory, let pin = credentials.pin else { return try login() }
-        let list = try memory.beginTurn(token)
+        guard let memory = credentials.memory, let pin = credentials.pin, let turn = try memory.beginTurn(token) else {
+            return try login()
+        }
         do throws(KeyError) {
-            if let refusal = list?.refusal(of: pin, for: token.identity) { throw refusedElsewhere(refusal, token) }
+            if let refusal = turn.refusedPINs.refusal(of: pin) { throw refusedElsewhere(refusal, token) }
             try login()
         } catch {
             let isWrong = RefusedPINs.verdict(credentials, for: token) == .wrong
-            memory.endTurn(token, refused: isWrong ? list?.hash(of: pin, for: token.identity) : nil)
+            memory.end(turn, refused: isWrong ? turn.refusedPINs.hash(of: pin) : nil)
             throw error
         }
-        memory.endTurn(token, refused: nil)
+        memory.end(turn)
     }
 
     private static func logIn(
@@ -98,8 +105,10 @@ enum Login {
         let verdict = isWrong && pin != nil ? RefusedPINs.Verdict.wrong : .unclear
         RefusedPINs.insert(pin, verdict, for: token)
         try? credentials.memory?.note(verdict == .wrong ? .refused : .unclear, token)
-        // Another login tells the fleet when it ends its turn.
-        if verdict == .wrong, isForSignature, let pin { credentials.memory?.tellFleet(of: pin, token) }
+        // A login of a session tells the fleet when it ends its turn. A signature has no turn, and must not wait.
+        if verdict == .wrong, isForSignature, let pin, let memory = credentials.memory {
+            SystemThread.start("privyseal-refused") { memory.tellFleet(of: pin, token) }
+        }
         if verdict == .wrong { return keyError(.wrong, token, "refused the PIN (\(error.returnValue))") }
         let what = pin == nil ? "the login on its own keypad" : "the PIN"
         return keyError(

@@ -7,9 +7,12 @@ struct LoginMemory: Sendable {
     private let history: any LoginHistory
     /// See `SecretSource.identity(of:)`.
     private let secret: String
+    /// How long a login waits for those of other gateways. The watchdog allows `operationTimeout` for all of it.
+    private let waiting: Duration
 
     /// Attempts without a result after which a PIN that was never accepted is not sent again.
     private static let unclearLimit = 3
+    private static let longestWait = Duration.seconds(2)
 
     /// Nil if the PIN has no file, or no history is kept.
     init?(_ pinSource: String?, in environment: KeyBackendEnvironment) {
@@ -17,6 +20,7 @@ struct LoginMemory: Sendable {
             let secret = environment.secrets.identity(of: pinSource)
         else { return nil }
         (self.history, self.secret) = (history, secret)
+        waiting = min(Self.longestWait, .milliseconds(TokenSettings(environment.settings).timeout) / 2)
     }
 
     /// - Parameter isOrdered: whether a person ordered this opening.
@@ -46,16 +50,19 @@ struct LoginMemory: Sendable {
         try history.note(state, of: attempt(token))
     }
 
-    /// See `LoginHistory.beginTurn`.
-    func beginTurn(_ token: TokenInfo) throws(KeyError) -> RefusedPINList? { try history.beginTurn(token.identity) }
+    /// Nil for a gateway without a fleet.
+    func beginTurn(_ token: TokenInfo) throws(KeyError) -> LoginTurn? {
+        try history.beginTurn(token.identity, waiting: waiting)
+    }
 
     /// The result of the login stands also if the other gateways do not hear of it.
-    func endTurn(_ token: TokenInfo, refused: [UInt8]?) { try? history.endTurn(token.identity, refused: refused) }
+    func end(_ turn: LoginTurn, refused: [UInt8]? = nil) { try? history.endTurn(turn, refused: refused) }
 
-    /// For a refused login without a turn.
+    /// Tells the other gateways of a refused PIN that they may not know.
     func tellFleet(of pin: Secret, _ token: TokenInfo) {
-        guard let list = try? beginTurn(token) else { return }
-        endTurn(token, refused: list.hash(of: pin, for: token.identity))
+        guard let turn = try? beginTurn(token) else { return }
+        let isKnown = turn.refusedPINs.refusal(of: pin) != nil
+        end(turn, refused: isKnown ? nil : turn.refusedPINs.hash(of: pin))
     }
 
     private func attempt(_ token: TokenInfo) -> LoginAttempt { LoginAttempt(token: token.identity, secret: secret) }

@@ -64,6 +64,12 @@ public struct LongLivedToken: Codable, Sendable {
 }
 
 extension Sequence where Element == any AuditReader {
+    /// Whether entries that may be about such tokens were archived.
+    public func lacksLongLivedTokens(at now: Timestamp) throws(AuditStoreError) -> Bool {
+        for reader in self where try reader.archived(before: LongLivedToken.query(at: now)) != nil { return true }
+        return false
+    }
+
     /// The long-lived tokens of all these logs, see `AuditReader.longLivedTokens`.
     public func longLivedTokens(at now: Timestamp, keyID: String? = nil) throws(AuditStoreError) -> [LongLivedToken] {
         var tokens: [LongLivedToken] = []

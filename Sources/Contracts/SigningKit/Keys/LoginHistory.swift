@@ -9,22 +9,30 @@ public protocol LoginHistory: Sendable {
     /// Stores the state of an attempt durably. Call it with `begun` before the PIN is sent.
     func note(_ state: LoginRecord.State, of attempt: LoginAttempt) throws(KeyError)
 
-    /// Waits until no other gateway of the fleet logs in to the token. Call `endTurn` after the login.
-    ///
-    /// - Parameter token: as in `LoginAttempt`.
-    /// - Returns: the PINs that the token refused from any gateway of the fleet; nil for a gateway without a fleet.
-    /// - Throws: `unavailable` if another gateway takes long, or if the fleet cannot be asked: then no PIN may be sent.
-    func beginTurn(_ token: String) throws(KeyError) -> RefusedPINList?
+    /// Nil for a gateway without a fleet.
+    var turns: (any LoginTurns)? { get }
 
-    /// - Parameter refused: the hash of a PIN that the token reported as wrong, see `RefusedPINList.hash`. Returns when the
-    ///   other gateways know it.
-    func endTurn(_ token: String, refused: [UInt8]?) throws(KeyError)
+    /// `LoginTurns.begin` for the thread of a backend.
+    ///
+    /// - Returns: nil for a gateway without a fleet.
+    func beginTurn(_ token: String, waiting: Duration) throws(KeyError) -> LoginTurn?
+
+    /// `LoginTurns.end` for the thread of a backend.
+    func endTurn(_ turn: LoginTurn, refused: [UInt8]?) throws(KeyError)
 }
 
-/// A history without a fleet.
 extension LoginHistory {
-    public func beginTurn(_ token: String) throws(KeyError) -> RefusedPINList? { nil }
-    public func endTurn(_ token: String, refused: [UInt8]?) throws(KeyError) {}
+    public var turns: (any LoginTurns)? { nil }
+
+    public func beginTurn(_ token: String, waiting: Duration) throws(KeyError) -> LoginTurn? {
+        guard let turns else { return nil }
+        return try Semaphore.wait { () async throws(KeyError) in try await turns.begin(token, waiting: waiting) }
+    }
+
+    public func endTurn(_ turn: LoginTurn, refused: [UInt8]?) throws(KeyError) {
+        guard let turns else { return }
+        try Semaphore.wait { () async throws(KeyError) in await turns.end(turn, refused: refused) }
+    }
 }
 
 /// A token and a secret, for a login.

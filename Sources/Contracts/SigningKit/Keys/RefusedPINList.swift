@@ -14,7 +14,7 @@ public struct RefusedPINList: Codable, Sendable {
         }
     }
 
-    /// The key of the hashes. All gateways of the fleet have the same; the database does not have it.
+    /// The key of the hashes of this token. All gateways of the fleet have the same; the database does not have it.
     private let key: [UInt8]
     public let refusals: [Refusal]
 
@@ -23,19 +23,17 @@ public struct RefusedPINList: Codable, Sendable {
         (self.key, self.refusals) = (key, refusals)
     }
 
-    /// HMAC-SHA-256 (RFC 2104) of the token's identity, a zero byte and the PIN.
-    ///
-    /// - Parameter token: as in `LoginAttempt`.
-    public func hash(of pin: Secret, for token: String) -> [UInt8] {
-        var hash = HMAC<SHA256>(key: SymmetricKey(data: key))
-        hash.update(data: Array(token.utf8) + [0])
-        pin.withBytes { hash.update(data: $0) }
-        return Array(hash.finalize())
+    /// HMAC-SHA-256 (RFC 2104) of the PIN.
+    public func hash(of pin: Secret) -> [UInt8] {
+        pin.withBytes { Array(HMAC<SHA256>.authenticationCode(for: $0, using: SymmetricKey(data: key))) }
     }
 
+    /// The length of a hash, in bytes.
+    public static let hashLength = 32
+
     /// Nil if the token has not refused this PIN.
-    public func refusal(of pin: Secret, for token: String) -> Refusal? {
-        let hash = hash(of: pin, for: token)
+    public func refusal(of pin: Secret) -> Refusal? {
+        let hash = hash(of: pin)
         return refusals.first { $0.hash == hash }
     }
 }

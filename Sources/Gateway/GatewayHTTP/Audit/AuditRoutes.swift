@@ -19,9 +19,6 @@ public protocol AuditReading: Sendable {
     /// The log's public key, and the cosigner's if it is known. Blocks.
     func verifiers() throws(AuditStoreError) -> [NoteVerifier]
 
-    /// The witnesses that must have cosigned the newest checkpoint; nil without witnesses.
-    var policy: WitnessPolicy? { get }
-
     /// The checkpoints kept outside the log, and the number of unreadable parts among them. Blocks.
     func externals() throws(AuditStoreError) -> (checkpoints: ExternalCheckpoints, damaged: Int)
 }
@@ -156,14 +153,19 @@ struct AuditRoutes {
         return writer.bytes
     }
 
-    /// `GET /v1/audit/tokens?key=…`: the long-lived tokens that are valid now, of all gateways of a fleet.
+    /// `GET /v1/audit/tokens?key=…`: the long-lived tokens that are valid now; in a fleet, those in all logs of its
+    /// database.
     @Sendable private func tokens(_ request: Request, _ scope: RequestScope) async throws -> Response {
         let key = try QueryString(request.uri.query, allowing: ["key"]).optional("key", "a key ID") { $0 }
-        let tokens = try await read(opening: { reading throws(AuditStoreError) in try reading.allReaders() }) {
-            readers in
-            try readers.longLivedTokens(at: .now(), keyID: key)
-        }
-        return .json(["tokens": tokens] as JSONMembers)
+        let (tokens, isComplete) = try await read(opening: { reading throws(AuditStoreError) in try reading.allReaders()
+            }) {
+                readers in
+                let now = Timestamp.now()
+                return (
+                    try readers.longLivedTokens(at: now, keyID: key), try !readers.lacksLongLivedTokens(at: now)
+                )
+            }
+        return .json(["tokens": tokens, "complete": isComplete] as JSONMembers)
     }
 
     /// `POST /v1/audit/verification`: the gateway verifies its own log and records the verification. To verify without
@@ -172,9 +174,7 @@ struct AuditRoutes {
         _ = try QueryString(request.uri.query, allowing: [])
         let (report, damaged) = try await read(isVerification: true) { [reading] reader in
             let kept = try reading.externals()
-            let report = try AuditVerifier(
-                try reading.verifiers(), policy: reading.policy, externals: [kept.checkpoints]
-            ).verify(reader)
+            let report = try AuditVerifier(try reading.verifiers(), externals: [kept.checkpoints]).verify(reader)
             return (report, kept.damaged)
         }
         let actor = scope.known.client ?? ""

@@ -18,24 +18,27 @@ public struct FleetDrill: Codable, Sendable, Equatable {
     public var wronglySigned: Int
     /// The number of differences from the plan.
     public var deviations: Int
-    /// SHA-256 of the record's file, in hexadecimal digits.
+    /// SHA-256 of the record's file, 43 characters of Base64url.
     public var digest: String
+    /// The index of the entry about the drill in the log of the gateway.
+    public var entry: Int
     /// The origin of the log of the gateway on the machine that has the record.
     public var gateway: String
 
     private enum CodingKeys: String, CodingKey {
-        case id, scenario, verdict, begun, ended, served, failed, wronglySigned, deviations, digest, gateway
+        case id, scenario, verdict, begun, ended, served, failed, wronglySigned, deviations, digest, entry, gateway
         case isTemporary = "throwAway"
     }
 
     public init(
         id: String, scenario: String, verdict: String, begun: Timestamp, ended: Timestamp, isTemporary: Bool,
-        served: Int, failed: Int, wronglySigned: Int, deviations: Int, digest: String, gateway: String
+        served: Int, failed: Int, wronglySigned: Int, deviations: Int, digest: String, entry: Int,
+        gateway: String
     ) {
         (self.id, self.scenario, self.verdict) = (id, scenario, verdict)
         (self.begun, self.ended, self.isTemporary) = (begun, ended, isTemporary)
         (self.served, self.failed, self.wronglySigned) = (served, failed, wronglySigned)
-        (self.deviations, self.digest, self.gateway) = (deviations, digest, gateway)
+        (self.deviations, self.digest, self.entry, self.gateway) = (deviations, digest, entry, gateway)
     }
 
     /// The register holds the latest results. The log has an entry for each.
@@ -56,16 +59,31 @@ public struct FleetDrill: Codable, Sendable, Equatable {
         }
     }
 
-    /// Records the result in the log of the fleet. A second record of the same drill replaces the first.
+    /// Records the result in the log of the fleet. Does nothing if it is recorded already.
     ///
     /// - Parameter log: of the fleet.
     public func record(in log: AuditLog, by actor: String) async throws {
         let entry = KeyLifecycleEntry(
             .changed, action: "drill", issuerID: "", keyID: "", actor: actor, id: id,
-            evidence: ["digest": "sha256:\(digest)", "gateway": gateway, "scenario": scenario, "verdict": verdict])
+            evidence: [
+                "digest": digest, "entry": "\(self.entry)", "gateway": gateway, "scenario": scenario,
+                "verdict": verdict,
+            ])
         try await log.register(entry, RegisterName.drills) { value in
-            let known = try Self.read(value).filter { $0.id != id || $0.gateway != gateway }
-            return JSONText.encode(Array((known + [self]).suffix(Self.limit)))
+            var drills = try Self.read(value)
+            if drills.contains(where: { $0.id == id && $0.gateway == gateway }) { return nil }
+            drills.append(self)
+            while drills.count > Self.limit { drills.remove(at: Self.expendable(of: drills)) }
+            return JSONText.encode(drills)
         }
+    }
+
+    /// The oldest drill with a later one of its kind on the same gateway, or else the oldest.
+    private static func expendable(of drills: [FleetDrill]) -> Int {
+        drills.indices.first { index in drills[(index + 1)...].contains { $0.isSameKind(as: drills[index]) } } ?? 0
+    }
+
+    private func isSameKind(as other: FleetDrill) -> Bool {
+        (scenario, gateway, isTemporary) == (other.scenario, other.gateway, other.isTemporary)
     }
 }

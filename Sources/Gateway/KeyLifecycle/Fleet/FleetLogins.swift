@@ -5,15 +5,23 @@ public import SigningKit
 import StrictJSON
 import Synchronization
 
-/// The logins of a gateway in a fleet. One gateway at a time logs in to a token, and none sends a PIN that the token has
-/// refused from another. Everything else is in the history of this machine.
-public final class FleetLogins: LoginHistory {
+/// The logins of a gateway in a fleet. One login to a token happens at a time, for 30 seconds at most, and no gateway
+/// sends a PIN that the token has refused from another. Everything else is in the history of this machine.
+public final class FleetLogins: LoginHistory, LoginTurns {
     private let local: any LoginHistory
     private let fleet: FleetRegister
     private let keyStates: KeyStateCache
+    /// The turns of this gateway that have not ended, and the tokens that it has ever had one of.
+    private let state = Mutex((turns: Set<String>(), tokens: Set<String>()))
 
-    /// For one question. A backend asks again after a pause.
-    private static let limit = Duration.seconds(2)
+    /// For the read of the register.
+    private static let readLimit = Duration.seconds(1)
+    /// For the record of a refusal.
+    private static let recordLimit = Duration.seconds(2)
+    /// Each token has a row in the database.
+    private static let mostTokens = 256
+    /// In bytes. PKCS #11 has fields of 32, 16, 16 and 32 bytes for the parts.
+    private static let longestToken = 512
 
     public init(_ local: any LoginHistory, in fleet: FleetRegister, keyStates: KeyStateCache) {
         (self.local, self.fleet, self.keyStates) = (local, fleet, keyStates)
@@ -25,90 +33,106 @@ public final class FleetLogins: LoginHistory {
         try local.note(state, of: attempt)
     }
 
-    public func beginTurn(_ token: String) throws(KeyError) -> RefusedPINList? {
-        try Semaphore.wait { () async throws(KeyError) in try await self.begin(token) }
-    }
-
-    public func endTurn(_ token: String, refused: [UInt8]?) throws(KeyError) {
-        try Semaphore.wait { () async throws(KeyError) in await self.end(token, refused: refused) }
-    }
+    public var turns: (any LoginTurns)? { self }
 
     // MARK: Turns
 
-    private func begin(_ token: String) async throws(KeyError) -> RefusedPINList {
-        let end = ContinuousClock.now + Self.limit
-        guard await fleet.wait(atMost: Self.limit, until: { [keyStates] _ in keyStates.isLoaded }) else {
+    public func begin(_ token: String, waiting: Duration) async throws(KeyError) -> LoginTurn {
+        try requirePlausible(token)
+        let end = ContinuousClock.now + waiting
+        guard await fleet.wait(atMost: waiting, until: { [keyStates] _ in keyStates.isLoaded }) else {
             throw .unavailable("The PINs that other gateways of the fleet sent are not known yet, so no PIN is sent.")
         }
-        let turn = LoginTurn(token, in: fleet)
-        while let holder = try await turn.take() {
+        let row = LoginRow(token, in: fleet)
+        let id = "\(UInt64.random(in: .min ... .max))"
+        while let holder = try await row.take(as: id) {
             guard .now < end else {
                 throw .unavailable(
-                    "The gateway \(holder) is logging in to the token. This one waits, because a few wrong PINs lock a token."
-                )
+                    "The gateway \(holder) is logging in to the token. This login waits, because a few wrong PINs lock a "
+                        + "token.")
             }
-            try? await Task.sleep(for: LoginTurn.pause)
+            try? await Task.sleep(for: LoginRow.pause)
         }
         // The gateway before this one may just have recorded a refusal.
         let taken = ContinuousClock.now
-        guard await fleet.wait(atMost: end - taken, until: { [fleet] in $0.asked >= taken && fleet.applied >= $0.size })
+        guard
+            await fleet.wait(
+                atMost: Self.readLimit, until: { [fleet] in $0.asked >= taken && fleet.applied >= $0.size })
         else {
-            await turn.end()
+            await row.release(id)
             throw .unavailable("The refused PINs of the fleet cannot be read, so no PIN is sent.")
         }
-        let refused = keyStates.refusedPINs + fleet.unrecordedPINs
-        return RefusedPINList(refused, of: token, key: fleet.pinKey)
+        state.withLock { _ = $0.turns.insert(id) }
+        let list = RefusedPINList(keyStates.refusedPINs + fleet.unrecordedPINs, of: token, key: fleet.pinKey)
+        return LoginTurn(token: token, id: id, refusedPINs: list)
     }
 
-    /// If the refusal cannot be recorded, the turn lasts until its limit.
-    private func end(_ token: String, refused: [UInt8]?) async {
-        if let refused {
-            fleet.note(RefusedPIN(refused, of: token, from: fleet.gateway, at: fleet.clock.now ?? .now()))
-            let isRecorded = await fleet.wait(atMost: Self.limit) { [fleet] _ in fleet.unrecordedPINs.isEmpty }
+    /// If the refusal cannot be recorded in time, the turn lasts until its limit.
+    public func end(_ turn: LoginTurn, refused: [UInt8]?) async {
+        guard state.withLock({ $0.turns.remove(turn.id) }) != nil else { return }
+        if let refused, refused.count == RefusedPINList.hashLength {
+            let pin = RefusedPIN(refused, of: turn.token, from: fleet.gateway, at: fleet.clock.now ?? .now())
+            fleet.note(pin)
+            let isRecorded = await fleet.wait(atMost: Self.recordLimit) { [fleet] _ in
+                !fleet.unrecordedPINs.contains(where: pin.isSame)
+            }
             guard isRecorded else { return }
         }
-        await LoginTurn(token, in: fleet).end()
+        await LoginRow(turn.token, in: fleet).release(turn.id)
+    }
+
+    /// A faulty signer could ask about tokens without end.
+    private func requirePlausible(_ token: String) throws(KeyError) {
+        let isPlausible = state.withLock { state in
+            guard token.utf8.count <= Self.longestToken else { return false }
+            guard !state.tokens.contains(token) else { return true }
+            guard state.tokens.count < Self.mostTokens else { return false }
+            state.tokens.insert(token)
+            return true
+        }
+        guard isPlausible else {
+            throw .unavailable("A signer asks for a login to an impossible token, or to too many, so no PIN is sent.")
+        }
     }
 }
 
-/// The gateway that logs in to a token now, as a value that the fleet shares.
-private struct LoginTurn {
+/// The row of a token in the values that the fleet shares: which login has its turn.
+private struct LoginRow {
     private struct Stored: Codable {
         var gateway: String
+        /// Of the turn.
+        var id: String
         var until: Timestamp
 
         private enum CodingKeys: String, CodingKey {
-            case gateway, until
+            case gateway, id, until
         }
     }
 
-    /// In seconds: how long the others wait for a gateway that does not end its turn.
+    /// In seconds: how long the others wait for a gateway that ended during a login.
     private static let limit: Int64 = 30
-    static let pause = Duration.milliseconds(50)
+    static let pause = Duration.milliseconds(100)
 
     private let name: String
     private let fleet: FleetRegister
 
-    /// - Parameter token: see `LoginAttempt`.
     init(_ token: String, in fleet: FleetRegister) {
         name = "login/" + Hexadecimal.encode(SHA256.hash(data: Array(token.utf8)))
         self.fleet = fleet
     }
 
-    /// - Returns: the gateway that has the turn; nil if this one has it now.
-    func take() async throws(KeyError) -> String? {
+    /// - Returns: the gateway whose login has the turn; nil if this one has it now.
+    func take(as id: String) async throws(KeyError) -> String? {
         let holder = Mutex<String?>(nil)
         let own = fleet.gateway
         let isAnswered = await fleet.update(name) { value, now in
             let limit = now.later(by: Self.limit)
-            if let value, let stored = Self.stored(value), stored.gateway != own, now < stored.until,
-                stored.until <= limit
-            {
+            if let value, let stored = Self.stored(value), stored.id != id, now < stored.until, stored.until <= limit {
                 holder.withLock { $0 = stored.gateway }
                 return value
             }
             holder.withLock { $0 = nil }
-            return JSONText.encode(Stored(gateway: own, until: limit))
+            return JSONText.encode(Stored(gateway: own, id: id, until: limit))
         }
         guard isAnswered else {
             throw .unavailable("The database of the fleet does not answer, so no PIN is sent.")
@@ -116,11 +140,11 @@ private struct LoginTurn {
         return holder.withLock { $0 }
     }
 
-    func end() async {
+    func release(_ id: String) async {
         let own = fleet.gateway
         _ = await fleet.update(name) { value, now in
-            if let value, let stored = Self.stored(value), stored.gateway != own { return value }
-            return JSONText.encode(Stored(gateway: own, until: now))
+            if let value, let stored = Self.stored(value), stored.id != id { return value }
+            return JSONText.encode(Stored(gateway: own, id: id, until: now))
         }
     }
 

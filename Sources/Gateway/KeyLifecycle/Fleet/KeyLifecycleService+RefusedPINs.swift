@@ -8,28 +8,34 @@ import Synchronization
 extension KeyLifecycleService {
     /// Records the refused PINs of this gateway, one after the other.
     func recordRefusedPINs(in fleet: FleetRegister) {
-        guard let pin = fleet.unrecordedPINs.first, stateCache.isLoaded,
+        guard !fleet.unrecordedPINs.isEmpty, stateCache.isLoaded,
             recordingPIN.compareExchange(expected: false, desired: true, ordering: .relaxed).exchanged
         else { return }
         Task {
-            do throws(KeyLifecycleRefusal) {
-                try await record(pin)
-                fleet.noteRecorded(pin)
-                fleet.wake.signal()
-            } catch {
-                logger.error(
-                    "A refused PIN of the token \(pin.token) could not be recorded for the fleet yet. \(error)")
+            var isDone = true
+            for pin in fleet.unrecordedPINs {
+                do throws(KeyLifecycleRefusal) {
+                    try await record(pin)
+                    fleet.noteRecorded(pin)
+                } catch {
+                    isDone = false
+                    logger.error(
+                        "A refused PIN of the token \(pin.token) could not be recorded for the fleet yet. \(error)")
+                }
             }
+            if !isDone { try? await Task.sleep(for: Self.pinPause) }
             recordingPIN.store(false, ordering: .relaxed)
         }
     }
+
+    /// After an error, before the next try.
+    private static let pinPause = Duration.seconds(5)
 
     private func record(_ pin: RefusedPIN) async throws(KeyLifecycleRefusal) {
         try await inTurn { () throws(KeyLifecycleRefusal) in
             guard !stateCache.refusedPINs.contains(where: pin.isSame) else { return }
             var transaction = RegisterTransaction()
-            transaction.set(
-                (stateCache.refusedPINs + [pin]).suffix(RefusedPIN.limit), pin.entry(by: Self.gatewayName))
+            transaction.set(pin.added(to: stateCache.refusedPINs), pin.entry(by: Self.gatewayName))
             try await commit(transaction)
         }
     }
@@ -57,7 +63,7 @@ extension KeyLifecycleService {
             let entry = KeyLifecycleEntry(
                 .changed, action: "forget-refused-pins", issuerID: "", keyID: "", actor: actor.name, reason: reason,
                 evidence: ["token": token])
-            transaction.set(stateCache.refusedPINs.filter { !$0.token.hasSameBytes(as: token) }[...], entry)
+            transaction.set(stateCache.refusedPINs.filter { !$0.token.hasSameBytes(as: token) }, entry)
             try await commit(transaction)
             return forgotten
         }

@@ -44,19 +44,26 @@ struct RefusedPIN: Codable, Hashable, Sendable {
             evidence: ["gateway": gateway, "token": token])
     }
 
-    /// The register holds the latest of them.
-    static let limit = 256
+    /// The register holds the latest of each token, and of all.
+    private static let (limitOfToken, limit) = (16, 256)
+
+    /// All refused PINs after this one.
+    func added(to known: [RefusedPIN]) -> [RefusedPIN] {
+        let same = known.filter { $0.token.hasSameBytes(as: token) }
+        let dropped = same.dropLast(Self.limitOfToken - 1)
+        return Array((known.filter { one in !dropped.contains(one) } + [self]).suffix(Self.limit))
+    }
 
     func isSame(as other: RefusedPIN) -> Bool { token.hasSameBytes(as: other.token) && hash == other.hash }
 }
 
 extension RefusedPINList {
-    /// The purpose of the key of the hashes, see `NoteSigner.derivedKey`. It is derived from the key of the fleet's log.
+    /// The purpose of the key from which those of the tokens are derived, see `NoteSigner.derivedKey`. It is that of the fleet's log.
     public static let keyPurpose = "privyseal fleet refused PINs"
 
     init(_ refused: [RefusedPIN], of token: String, key: SymmetricKey) {
         self.init(
-            key: key.withUnsafeBytes { Array($0) },
+            key: Array(HMAC<SHA256>.authenticationCode(for: Array(token.utf8), using: key)),
             refusals: refused.filter { $0.token.hasSameBytes(as: token) }.compactMap(\.refusal))
     }
 
@@ -80,7 +87,7 @@ extension RefusedPINList {
         try await log.register(pin.entry(by: actor), RegisterName.refusedPINs) { value in
             let known = try RefusedPIN.read(value)
             guard !known.contains(where: pin.isSame) else { return nil }
-            return JSONText.encode(Array((known + [pin]).suffix(RefusedPIN.limit)))
+            return JSONText.encode(pin.added(to: known))
         }
     }
 }

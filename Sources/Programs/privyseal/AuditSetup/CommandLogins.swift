@@ -9,7 +9,7 @@ import TransparencyLog
 
 /// The logins of a command on a machine of a fleet. It sends no PIN that a token has refused from a gateway, and records
 /// a PIN that the token refuses now, so that no gateway sends it.
-struct CommandLogins: LoginHistory {
+struct CommandLogins: LoginHistory, LoginTurns {
     private let local: LoginHistoryFile
     private let configuration: GatewayConfiguration
     private let fleetLog: GatewayConfiguration.Audit
@@ -30,12 +30,20 @@ struct CommandLogins: LoginHistory {
         try local.note(state, of: attempt)
     }
 
-    /// A command takes no turn: a person runs one at a time.
-    func beginTurn(_ token: String) throws(KeyError) -> RefusedPINList? {
+    var turns: (any LoginTurns)? { self }
+
+    /// Waits for no gateway: a person runs one command at a time.
+    func begin(_ token: String, waiting: Duration) async throws(KeyError) -> LoginTurn {
+        LoginTurn(token: token, id: "", refusedPINs: try refusedPINs(of: token))
+    }
+
+    private func refusedPINs(of token: String) throws(KeyError) -> RefusedPINList {
         do {
             let (file, location) = (AuditKeyFile(fleetLog.key.path), fleetLog.location)
             // The first gateway of the fleet has not been started yet.
-            guard file.exists, try location.store.exists(at: location) else { return nil }
+            guard file.exists, try location.store.exists(at: location) else {
+                return RefusedPINList(key: [], refusals: [])
+            }
             let reader = try location.read()
             defer { reader.close() }
             let key = try file.read().derivedKey(for: RefusedPINList.keyPurpose)
@@ -45,18 +53,18 @@ struct CommandLogins: LoginHistory {
         }
     }
 
-    func endTurn(_ token: String, refused: [UInt8]?) throws(KeyError) {
-        guard let refused else { return }
-        try Semaphore.wait { () async throws(KeyError) in
-            do {
-                let log = try AuditComposition(fleetLog, of: configuration, isShared: true).open(isServing: false)
-                try await finally(log.close) {
-                    try await RefusedPINList.record(
-                        refused, of: token, from: gateway, in: log, by: Client.operator.name)
-                }
-            } catch {
-                throw .unavailable("The refused PIN could not be recorded for the fleet. \(error)")
+    /// Warns if the refusal cannot be recorded: the result of the login stands.
+    func end(_ turn: LoginTurn, refused: [UInt8]?) async {
+        guard let refused, AuditKeyFile(fleetLog.key.path).exists else { return }
+        do {
+            let log = try AuditComposition(fleetLog, of: configuration, isShared: true).open(isServing: false)
+            try await finally(log.close) {
+                try await RefusedPINList.record(
+                    refused, of: turn.token, from: gateway, in: log, by: Client.operator.name)
             }
+        } catch {
+            StandardError.print(
+                "warning: the refused PIN could not be recorded for the gateways of the fleet: \(error)")
         }
     }
 }

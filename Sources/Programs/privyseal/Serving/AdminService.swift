@@ -56,8 +56,6 @@ struct ConfiguredAuditReading: AuditReading {
         try reading { () throws(CommandError) in try AuditKeyFile(audit.key.path).publicKeys() }
     }
 
-    var policy: WitnessPolicy? { audit.checkpoints.policy?.policy }
-
     func externals() throws(AuditStoreError) -> (checkpoints: ExternalCheckpoints, damaged: Int) {
         try reading { () throws(CommandError) in
             let collection = try CheckpointCollection(audit.checkpoints.file.path, isGiven: false)

@@ -27,7 +27,8 @@ extension InstallationExamination {
 
     private func drill(_ scenario: String, _ evidence: DrillEvidence) -> ComplianceCheck {
         let own = evidence.logged.last { $0.id.hasSuffix("Z-\(scenario)") }
-        let shared = evidence.shared.filter { $0.id.hasSuffix("Z-\(scenario)") }.max { $0.id < $1.id }
+        let shared = evidence.shared.filter { $0.scenario == scenario && $0.id.hasSuffix("Z-\(scenario)") }
+            .max { $0.id < $1.id }
         // IDs begin with the time.
         if let shared, own.map({ $0.id < shared.id }) ?? true {
             return check(

@@ -30,6 +30,7 @@ public struct DrillEvidence: Sendable {
 /// machine of the gateway.
 public struct SharedDrill: Sendable {
     public var id: String
+    public var scenario: String
     public var ended: Timestamp
     public var isPassed: Bool
     public var isTemporary: Bool
@@ -38,8 +39,10 @@ public struct SharedDrill: Sendable {
     /// The index of the entry, in the log of the fleet, that proves the results.
     public var entry: Int
 
-    public init(id: String, ended: Timestamp, isPassed: Bool, isTemporary: Bool, gateway: String, entry: Int) {
-        (self.id, self.ended, self.isPassed) = (id, ended, isPassed)
+    public init(
+        id: String, scenario: String, ended: Timestamp, isPassed: Bool, isTemporary: Bool, gateway: String, entry: Int
+    ) {
+        (self.id, self.scenario, self.ended, self.isPassed) = (id, scenario, ended, isPassed)
         (self.isTemporary, self.gateway, self.entry) = (isTemporary, gateway, entry)
     }
 }

@@ -25,6 +25,11 @@ public struct DrillArchive: Sendable {
     /// The SHA-256 of a record's file, in hexadecimal digits.
     public static func digest(of bytes: [UInt8]) -> String { Hexadecimal.encode(SHA256.hash(data: bytes)) }
 
+    /// The same in Base64url, as in the entry of the audit log.
+    public static func base64Digest(of bytes: [UInt8]) -> String {
+        String(decoding: Base64.url.encode(Array(SHA256.hash(data: bytes))), as: UTF8.self)
+    }
+
     // MARK: Writing
 
     /// Creates the directory if needed, and checks that it is writable. Call this before a drill, to not lose its
@@ -94,6 +99,10 @@ public struct DrillArchive: Sendable {
     }
 
     public func digest(of id: String) throws(DrillError) -> String { Self.digest(of: try contents(of: id)) }
+
+    public func base64Digest(of id: String) throws(DrillError) -> String {
+        Self.base64Digest(of: try contents(of: id))
+    }
 
     private func contents(of id: String) throws(DrillError) -> [UInt8] {
         guard DrillID.isWellFormed(id) else { throw DrillError("\"\(id)\" is not the ID of a drill.") }

@@ -78,7 +78,7 @@ extension AuditCommand {
                 print("Nothing to archive: \(reason)")
                 return
             }
-            if drop { try requireWitnesses(past: AuditSegment.entries(of: chosen).upperBound, source) }
+            if drop { try requireWitnesses(past: AuditSegment.entries(of: chosen).upperBound, source, collections) }
             try write(chosen, of: source.reader)
             var isDropped = false
             // The work is done before anything is printed: a lost standard output ends the process.
@@ -106,12 +106,20 @@ extension AuditCommand {
         }
 
         /// The proof for a witness begins at the last checkpoint that it cosigned, and needs the entries from there on.
-        private func requireWitnesses(past end: Int, _ source: AuditSource) throws {
+        private func requireWitnesses(
+            past end: Int, _ source: AuditSource, _ collections: [CheckpointCollection]
+        ) throws {
             guard let policy = source.audit?.checkpoints.policy?.policy else { return }
+            // The database keeps few checkpoints, and the file of the gateway has all.
+            let notes =
+                try source.reader.checkpoints().compactMap { try? SignedNote(parsing: $0.note) }
+                + collections.flatMap { try $0.checkpoints.largest(Self.searchedCheckpoints) }
             var last: [String: Int] = [:]
-            for head in try source.reader.checkpoints() {
-                guard let signers = try? policy.signers(of: SignedNote(parsing: head.note)) else { continue }
-                for signer in signers { last[signer.text] = max(head.size, last[signer.text] ?? 0) }
+            for note in notes {
+                guard let size = (try? Checkpoint(parsing: note.text))?.size,
+                    let signers = try? policy.signers(of: note)
+                else { continue }
+                for signer in signers { last[signer.text] = max(size, last[signer.text] ?? 0) }
             }
             for witness in policy.witnesses {
                 // A witness that has cosigned nothing begins with any checkpoint.
@@ -122,6 +130,9 @@ extension AuditCommand {
                         + "cosigned more (privyseal status), or take it out of the policy.")
             }
         }
+
+        /// A week of one checkpoint a minute.
+        private static let searchedCheckpoints = 10_080
 
         private func write(_ chosen: Range<Int>, of reader: any AuditReader) throws {
             let archive = SegmentArchive(directory: directory)

@@ -21,17 +21,13 @@ struct DrillArchiveOption: ParsableArguments {
         }
     }
 
-    /// The configuration of the gateway; nil if only the directory is given.
-    func gateway() throws -> GatewayConfiguration? { try configuration.map(ConfigurationOption.load) }
-
+    /// - Returns: the directory, and the configuration of the gateway; nil if only the directory is given.
     /// - Throws: `ExitCode`, after printing the error.
-    func archive() throws -> DrillArchive {
-        if let directory { return DrillArchive(directory) }
-        guard let path = configuration, let directory = try ConfigurationOption.load(path).drillDirectory else {
-            throw StandardError.failure(
-                "\(configuration ?? "The configuration") names no directory for drill records; give drills.directory there, or --directory.",
-                status: 78)
-        }
-        return DrillArchive(directory)
+    func open() throws -> (archive: DrillArchive, gateway: GatewayConfiguration?) {
+        let gateway = try configuration.map(ConfigurationOption.load)
+        if let directory = directory ?? gateway?.drillDirectory { return (DrillArchive(directory), gateway) }
+        throw StandardError.failure(
+            "\(configuration ?? "The configuration") names no directory for drill records; give drills.directory there, or --directory.",
+            status: 78)
     }
 }

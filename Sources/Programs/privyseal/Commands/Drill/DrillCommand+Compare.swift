@@ -25,7 +25,7 @@ extension DrillCommand {
         @OptionGroup var output: OutputOption
 
         func run() throws {
-            let archive = try archive.archive()
+            let (archive, _) = try archive.open()
             let later = try DrillCommand.record(id, on: archive)
             guard let earlier = try earlier.map({ try archive.record($0) }) ?? archive.predecessor(of: later) else {
                 throw DrillError("\(later.id) is the first drill of its scenario; there is none to compare it with.")

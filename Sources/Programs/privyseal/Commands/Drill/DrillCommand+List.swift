@@ -1,5 +1,6 @@
 import ArgumentParser
 import AuditKit
+import GatewayConfiguration
 import GatewayHTTP
 import KeyDrills
 import KeyLifecycle
@@ -20,24 +21,26 @@ extension DrillCommand {
         @OptionGroup var output: OutputOption
 
         func run() throws {
-            let archive = try archive.archive()
+            let (archive, gateway) = try archive.open()
             let (records, complaints) = archive.records()
             for complaint in complaints { StandardError.print("warning: \(PlainText.of(complaint))") }
-            let drills = drills(records, archive).sorted { ($0.begun, $0.id) > ($1.begun, $1.id) }
+            let drills = drills(records, archive, gateway).sorted { ($0.begun, $0.id) > ($1.begun, $1.id) }
             output.show(["drills": drills.map(Self.members)], text: Self.text(drills))
         }
 
         /// Those of this machine, and those that only the log of the fleet has. A drill that the log does not have has an
         /// empty `gateway`.
-        private func drills(_ records: [DrillRecord], _ archive: DrillArchive) -> [FleetDrill] {
+        private func drills(
+            _ records: [DrillRecord], _ archive: DrillArchive, _ gateway: GatewayConfiguration?
+        ) -> [FleetDrill] {
             var shared: [FleetDrill] = []
-            do { shared = try self.archive.gateway().map(FleetDrills.results) ?? [] } catch {
+            do { shared = try gateway.map(FleetDrills.results) ?? [] } catch {
                 StandardError.print("warning: the drills of the other gateways are missing: \(error)")
             }
             let own = records.compactMap { record -> FleetDrill? in
-                guard let digest = try? archive.digest(of: record.id) else { return nil }
+                guard let digest = try? archive.base64Digest(of: record.id) else { return nil }
                 guard !shared.contains(where: { $0.id == record.id && $0.digest == digest }) else { return nil }
-                return FleetDrill(record, digest: digest, of: "")
+                return FleetDrill(record, digest: digest)
             }
             return own + shared
         }

@@ -82,9 +82,10 @@ extension DrillCommand {
 
         func run() async throws {
             LogSetup.bootstrapQuietly()
-            let archive = try archive.archive()
+            let (archive, gateway) = try archive.open()
             try archive.prepare()
-            let (record, failure) = throwAway ? try await runThrowAway(archive) : try await runGiven(archive)
+            let (record, failure) =
+                throwAway ? try await runThrowAway(archive, gateway) : try await runGiven(archive, gateway)
             // Before the record is printed: a lost standard output ends the process.
             let exit = failure.map { StandardError.failure($0.description) }
             // Print the record even if it could not be kept: the drill cannot be repeated.
@@ -114,9 +115,12 @@ extension DrillCommand {
         /// A record, and why it could not be kept; nil if its files are written.
         private typealias Outcome = (record: DrillRecord, failure: DrillError?)
 
-        private func runGiven(_ archive: DrillArchive) async throws -> Outcome {
-            guard let path = self.archive.configuration else { throw ExitCode.validationFailure }
-            let configuration = try ConfigurationOption.load(path)
+        private func runGiven(
+            _ archive: DrillArchive, _ gateway: GatewayConfiguration?
+        ) async throws -> Outcome {
+            guard let path = self.archive.configuration, let configuration = gateway else {
+                throw ExitCode.validationFailure
+            }
             let issuerID = try target.issuerID(path, configuration)
             let keys = scenario.takesTokenAway ? "takes the token away from" : "changes the keys of"
             try consent.require("This drill \(keys) the account \(issuerID) on the running gateway.")
@@ -125,8 +129,9 @@ extension DrillCommand {
             return (record, await keep(record, archive, recordedIn: configuration))
         }
 
-        private func runThrowAway(_ archive: DrillArchive) async throws -> Outcome {
-            let given = try self.archive.configuration.map(ConfigurationOption.load)
+        private func runThrowAway(
+            _ archive: DrillArchive, _ given: GatewayConfiguration?
+        ) async throws -> Outcome {
             let conditions = conditions
             conditions.say("Making a token with keys, and a gateway …")
             let hasReplica = replica || scenario == .failover
@@ -197,7 +202,7 @@ extension DrillCommand {
                     record, predecessor: archive.predecessor(of: record), digest: DrillArchive.digest(of: bytes)
                 ).html
                 StandardError.print("Its page is \(try archive.keep(page.utf8, of: record.id, "html")).")
-                await share(record, DrillArchive.digest(of: bytes), configuration)
+                await share(record, DrillArchive.base64Digest(of: bytes), configuration)
                 return nil
             } catch {
                 return error

@@ -21,14 +21,14 @@ extension DrillCommand {
 
         func run() async throws {
             LogSetup.bootstrapQuietly()
-            guard let configuration = try archive.gateway(), configuration.fleet != nil else {
+            let (archive, gateway) = try archive.open()
+            guard let gateway, gateway.fleet != nil else {
                 throw StandardError.failure(
                     "Give the configuration of a gateway that belongs to a fleet with --config FILE: only the gateways of a "
                         + "fleet share the results of drills.", status: 64)
             }
-            let archive = try archive.archive()
             let record = try DrillCommand.record(id, on: archive)
-            try await FleetDrills.record(record, digest: try archive.digest(of: record.id), in: configuration)
+            try await FleetDrills.record(record, digest: try archive.base64Digest(of: record.id), in: gateway)
             print("The result of the drill \(record.id) is recorded in the log of the fleet.")
         }
     }

@@ -1,5 +1,6 @@
 import ArgumentParser
 import AuditKit
+import GatewayConfiguration
 import KeyDrills
 import KeyLifecycle
 import StrictJSON
@@ -27,8 +28,8 @@ extension DrillCommand {
         var format = Format.text
 
         func run() throws {
-            let archive = try archive.archive()
-            let record = try record(on: archive)
+            let (archive, gateway) = try archive.open()
+            let record = try record(on: archive, gateway)
             switch format {
             case .text: print(DrillCommand.plain(DrillText.text(record)))
             case .json: print(JSONText.string(record))
@@ -38,9 +39,9 @@ extension DrillCommand {
             }
         }
 
-        private func record(on archive: DrillArchive) throws -> DrillRecord {
+        private func record(on archive: DrillArchive, _ gateway: GatewayConfiguration?) throws -> DrillRecord {
             do { return try DrillCommand.record(id, on: archive) } catch {
-                let shared = try? self.archive.gateway().map(FleetDrills.results)
+                let shared = try? gateway.map(FleetDrills.results)
                 guard let other = shared?.last(where: { $0.id == id }) else { throw error }
                 throw DrillError(
                     "The drill \(id) \(other.verdict). Its record is in the directory of drills on the machine of the gateway "

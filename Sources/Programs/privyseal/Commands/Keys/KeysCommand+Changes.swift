@@ -230,11 +230,11 @@ struct KeyChangeOption: ParsableArguments {
                 (["\(count) of \(key) stay valid at Apple until they expire, or until the key is revoked there:"]
                     + tokens.prefix(Self.longestList).map { "  " + $0.sentence(at: now) }
                     + (tokens.count > Self.longestList
-                        ? ["  … privyseal tokens list --key \(key) shows all of them."] : []))
+                        ? ["  … privyseal tokens list --all-logs --key \(key) shows all of them."] : []))
                     .joined(separator: "\n"))
         } catch {
             StandardError.print(
-                "The tokens of \(key) that are still valid could not be listed: \(error) Use privyseal tokens list --key \(key)."
+                "The tokens of \(key) that are still valid could not be listed: \(error) Use privyseal tokens list --all-logs --key \(key)."
             )
         }
     }

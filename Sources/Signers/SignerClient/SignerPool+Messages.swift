@@ -27,7 +27,7 @@ extension SignerConnection {
             }
         // A turn may wait for seconds, so no thread waits for it.
         case .beginTurn(let token, let milliseconds):
-            Task { reply(Numbered(question.id, await turn(token, .milliseconds(milliseconds), in: logins?.turns))) }
+            Task { reply(Numbered(question.id, await turn(token, milliseconds, in: logins?.turns))) }
         case .endTurn(let id, let refused):
             Task {
                 if let (turn, turns) = takeTurn(id) { await turns.end(turn, refused: refused) }
@@ -44,10 +44,10 @@ extension SignerConnection {
         }
     }
 
-    private func turn(_ token: String, _ waiting: Duration, in turns: (any LoginTurns)?) async -> SignerReply {
+    private func turn(_ token: String, _ milliseconds: Int?, in turns: (any LoginTurns)?) async -> SignerReply {
         guard let turns else { return .turn(nil) }
         do throws(KeyError) {
-            let turn = try await turns.begin(token, waiting: waiting)
+            let turn = try await turns.begin(token, waiting: milliseconds.map { .milliseconds($0) })
             // The process may have ended meanwhile.
             guard keep(turn, of: turns) else {
                 await turns.end(turn, refused: nil)

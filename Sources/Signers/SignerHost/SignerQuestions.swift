@@ -37,8 +37,8 @@ final class SignerQuestions: LoginHistory {
         _ = try ask(.noteLogin(state, attempt), within: Self.fileTimeout)
     }
 
-    func beginTurn(_ token: String, waiting: Duration) throws(KeyError) -> LoginTurn? {
-        let milliseconds = Int(waiting / .milliseconds(1))
+    func beginTurn(_ token: String, waiting: Duration?) throws(KeyError) -> LoginTurn? {
+        let milliseconds = waiting.map { Int($0 / .milliseconds(1)) }
         let question = SignerQuestion.beginTurn(token: token, milliseconds: milliseconds)
         guard case .turn(let turn) = try ask(question, within: Self.fleetTimeout) else { throw Self.noAnswer }
         return turn

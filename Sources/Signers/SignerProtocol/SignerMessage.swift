@@ -151,7 +151,8 @@ public struct MetricRecord: Codable, Sendable {
 public enum SignerQuestion: Codable, Sendable {
     case loginRecord(LoginAttempt)
     case noteLogin(LoginRecord.State, LoginAttempt)
-    case beginTurn(token: String, milliseconds: Int)
+    /// `milliseconds`: nil to report a refusal.
+    case beginTurn(token: String, milliseconds: Int?)
     /// `id`: of the turn.
     case endTurn(id: String, refused: [UInt8]?)
 }

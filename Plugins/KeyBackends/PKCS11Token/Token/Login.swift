@@ -22,8 +22,9 @@ enum Login {
             try credentials.memory?.check(token, isOrdered: credentials.reopenOrderedAt != nil)
         } catch {
             // The process that sent it may have ended before the fleet knew.
-            if case .loginRefused = error, let pin = credentials.pin { credentials.memory?.tellFleet(of: pin, token) }
-            throw error
+            guard case .loginRefused = error, let pin = credentials.pin,
+                credentials.memory?.tellFleet(of: pin, token) == true
+            else { throw error }
         }
         try inTurn(credentials, token) { () throws(KeyError) in try logIn(session, token, credentials) }
     }
@@ -36,7 +37,9 @@ enum Login {
             return try login()
         }
         do throws(KeyError) {
-            if let refusal = turn.refusedPINs.refusal(of: pin) { throw refusedElsewhere(refusal, token) }
+            if let refusal = turn.refusedPINs.refusal(of: pin), !refusal.isForgotten {
+                throw refusedElsewhere(refusal, token)
+            }
             try login()
         } catch {
             let isWrong = RefusedPINs.verdict(credentials, for: token) == .wrong

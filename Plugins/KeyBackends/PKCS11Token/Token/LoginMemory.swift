@@ -58,11 +58,15 @@ struct LoginMemory: Sendable {
     /// The result of the login stands also if the other gateways do not hear of it.
     func end(_ turn: LoginTurn, refused: [UInt8]? = nil) { try? history.endTurn(turn, refused: refused) }
 
-    /// Tells the other gateways of a refused PIN that they may not know.
-    func tellFleet(of pin: Secret, _ token: TokenInfo) {
-        guard let turn = try? beginTurn(token) else { return }
-        let isKnown = turn.refusedPINs.refusal(of: pin) != nil
-        end(turn, refused: isKnown ? nil : turn.refusedPINs.hash(of: pin))
+    /// Tells the other gateways of a refused PIN, unless they know of it.
+    ///
+    /// - Returns: whether an administrator of the fleet has allowed the PIN again since.
+    @discardableResult
+    func tellFleet(of pin: Secret, _ token: TokenInfo) -> Bool {
+        guard let turn = try? history.beginTurn(token.identity, waiting: nil) else { return false }
+        let known = turn.refusedPINs.refusal(of: pin)
+        end(turn, refused: known == nil ? turn.refusedPINs.hash(of: pin) : nil)
+        return known?.isForgotten == true
     }
 
     private func attempt(_ token: TokenInfo) -> LoginAttempt { LoginAttempt(token: token.identity, secret: secret) }

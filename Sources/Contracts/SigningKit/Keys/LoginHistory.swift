@@ -15,7 +15,7 @@ public protocol LoginHistory: Sendable {
     /// `LoginTurns.begin` for the thread of a backend.
     ///
     /// - Returns: nil for a gateway without a fleet.
-    func beginTurn(_ token: String, waiting: Duration) throws(KeyError) -> LoginTurn?
+    func beginTurn(_ token: String, waiting: Duration?) throws(KeyError) -> LoginTurn?
 
     /// `LoginTurns.end` for the thread of a backend.
     func endTurn(_ turn: LoginTurn, refused: [UInt8]?) throws(KeyError)
@@ -24,7 +24,7 @@ public protocol LoginHistory: Sendable {
 extension LoginHistory {
     public var turns: (any LoginTurns)? { nil }
 
-    public func beginTurn(_ token: String, waiting: Duration) throws(KeyError) -> LoginTurn? {
+    public func beginTurn(_ token: String, waiting: Duration?) throws(KeyError) -> LoginTurn? {
         guard let turns else { return nil }
         return try Semaphore.wait { () async throws(KeyError) in try await turns.begin(token, waiting: waiting) }
     }

@@ -5,9 +5,9 @@ public protocol LoginTurns: Sendable {
     ///
     /// - Parameters:
     ///   - token: as in `LoginAttempt`.
-    ///   - waiting: for how long.
+    ///   - waiting: for how long. Nil for no login: the caller only reports a refusal, and waits for nothing.
     /// - Throws: `unavailable` if another login takes longer, or if the fleet cannot be asked: then no PIN may be sent.
-    func begin(_ token: String, waiting: Duration) async throws(KeyError) -> LoginTurn
+    func begin(_ token: String, waiting: Duration?) async throws(KeyError) -> LoginTurn
 
     /// Ends a turn; one that has ended already has no effect.
     ///

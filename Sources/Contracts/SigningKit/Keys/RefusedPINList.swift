@@ -8,9 +8,11 @@ public struct RefusedPINList: Codable, Sendable {
         /// The origin of the gateway that sent the PIN.
         public let gateway: String
         public let time: Timestamp
+        /// Whether an administrator has allowed the PIN again since.
+        public let isForgotten: Bool
 
-        public init(hash: [UInt8], gateway: String, time: Timestamp) {
-            (self.hash, self.gateway, self.time) = (hash, gateway, time)
+        public init(hash: [UInt8], gateway: String, time: Timestamp, isForgotten: Bool = false) {
+            (self.hash, self.gateway, self.time, self.isForgotten) = (hash, gateway, time, isForgotten)
         }
     }
 
@@ -31,7 +33,7 @@ public struct RefusedPINList: Codable, Sendable {
     /// The length of a hash, in bytes.
     public static let hashLength = 32
 
-    /// Nil if the token has not refused this PIN.
+    /// Nil if the token has not refused this PIN. A forgotten refusal does not forbid the PIN.
     public func refusal(of pin: Secret) -> Refusal? {
         let hash = hash(of: pin)
         return refusals.first { $0.hash == hash }

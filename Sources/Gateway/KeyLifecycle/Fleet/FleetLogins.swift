@@ -37,15 +37,15 @@ public final class FleetLogins: LoginHistory, LoginTurns {
 
     // MARK: Turns
 
-    public func begin(_ token: String, waiting: Duration) async throws(KeyError) -> LoginTurn {
+    public func begin(_ token: String, waiting: Duration?) async throws(KeyError) -> LoginTurn {
         try requirePlausible(token)
-        let end = ContinuousClock.now + waiting
-        guard await fleet.wait(atMost: waiting, until: { [keyStates] _ in keyStates.isLoaded }) else {
+        let end = ContinuousClock.now + (waiting ?? Self.readLimit)
+        guard await fleet.wait(atMost: end - .now, until: { [keyStates] _ in keyStates.isLoaded }) else {
             throw .unavailable("The PINs that other gateways of the fleet sent are not known yet, so no PIN is sent.")
         }
         let row = LoginRow(token, in: fleet)
         let id = "\(UInt64.random(in: .min ... .max))"
-        while let holder = try await row.take(as: id) {
+        while waiting != nil, let holder = try await row.take(as: id) {
             guard .now < end else {
                 throw .unavailable(
                     "The gateway \(holder) is logging in to the token. This login waits, because a few wrong PINs lock a "
@@ -63,7 +63,7 @@ public final class FleetLogins: LoginHistory, LoginTurns {
             throw .unavailable("The refused PINs of the fleet cannot be read, so no PIN is sent.")
         }
         state.withLock { _ = $0.turns.insert(id) }
-        let list = RefusedPINList(keyStates.refusedPINs + fleet.unrecordedPINs, of: token, key: fleet.pinKey)
+        let list = RefusedPINList(fleet.unrecordedPINs + keyStates.refusedPINs, of: token, key: fleet.pinKey)
         return LoginTurn(token: token, id: id, refusedPINs: list)
     }
 

@@ -33,9 +33,9 @@ extension KeyLifecycleService {
 
     private func record(_ pin: RefusedPIN) async throws(KeyLifecycleRefusal) {
         try await inTurn { () throws(KeyLifecycleRefusal) in
-            guard !stateCache.refusedPINs.contains(where: pin.isSame) else { return }
+            guard let refused = pin.added(to: stateCache.refusedPINs) else { return }
             var transaction = RegisterTransaction()
-            transaction.set(pin.added(to: stateCache.refusedPINs), pin.entry(by: Self.gatewayName))
+            transaction.set(refused, pin.entry(by: Self.gatewayName))
             try await commit(transaction)
         }
     }
@@ -63,7 +63,13 @@ extension KeyLifecycleService {
             let entry = KeyLifecycleEntry(
                 .changed, action: "forget-refused-pins", issuerID: "", keyID: "", actor: actor.name, reason: reason,
                 evidence: ["token": token])
-            transaction.set(stateCache.refusedPINs.filter { !$0.token.hasSameBytes(as: token) }, entry)
+            let time = now
+            let after = stateCache.refusedPINs.map { pin in
+                var pin = pin
+                if pin.token.hasSameBytes(as: token) { pin.forgotten = pin.forgotten ?? time }
+                return pin
+            }
+            transaction.set(after, entry)
             try await commit(transaction)
             return forgotten
         }

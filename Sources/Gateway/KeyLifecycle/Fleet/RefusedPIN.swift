@@ -14,9 +14,11 @@ struct RefusedPIN: Codable, Hashable, Sendable {
     /// The origin of the gateway that sent it.
     var gateway: String
     var time: Timestamp
+    /// When an administrator allowed the PIN again.
+    var forgotten: Timestamp?
 
     private enum CodingKeys: String, CodingKey {
-        case token, hash, gateway
+        case token, hash, gateway, forgotten
         case time = "at"
     }
 
@@ -27,7 +29,9 @@ struct RefusedPIN: Codable, Hashable, Sendable {
     }
 
     var refusal: RefusedPINList.Refusal? {
-        Base64.standard.decode(hash.utf8).map { RefusedPINList.Refusal(hash: $0, gateway: gateway, time: time) }
+        Base64.standard.decode(hash.utf8).map {
+            RefusedPINList.Refusal(hash: $0, gateway: gateway, time: time, isForgotten: forgotten != nil)
+        }
     }
 
     /// - Parameter value: of the register; nil before the first refusal.
@@ -47,8 +51,10 @@ struct RefusedPIN: Codable, Hashable, Sendable {
     /// The register holds the latest of each token, and of all.
     private static let (limitOfToken, limit) = (16, 256)
 
-    /// All refused PINs after this one.
-    func added(to known: [RefusedPIN]) -> [RefusedPIN] {
+    /// All refused PINs after this one; nil if it is among them.
+    func added(to known: [RefusedPIN]) -> [RefusedPIN]? {
+        if known.contains(where: { isSame(as: $0) && $0.forgotten == nil }) { return nil }
+        let known = known.filter { !isSame(as: $0) }
         let same = known.filter { $0.token.hasSameBytes(as: token) }
         let dropped = same.dropLast(Self.limitOfToken - 1)
         return Array((known.filter { one in !dropped.contains(one) } + [self]).suffix(Self.limit))
@@ -86,8 +92,7 @@ extension RefusedPINList {
         let pin = RefusedPIN(hash, of: token, from: gateway, at: .now())
         try await log.register(pin.entry(by: actor), RegisterName.refusedPINs) { value in
             let known = try RefusedPIN.read(value)
-            guard !known.contains(where: pin.isSame) else { return nil }
-            return JSONText.encode(pin.added(to: known))
+            return pin.added(to: known).map { JSONText.encode($0) }
         }
     }
 }
@@ -108,7 +113,7 @@ public struct TokenWithRefusedPINs: Codable, Sendable, Equatable {
     }
 
     static func list(_ refused: [RefusedPIN]) -> [TokenWithRefusedPINs] {
-        Dictionary(grouping: refused, by: \.token).compactMap { token, pins in
+        Dictionary(grouping: refused.filter { $0.forgotten == nil }, by: \.token).compactMap { token, pins in
             pins.max { $0.time < $1.time }.map {
                 TokenWithRefusedPINs(token: token, refusedPINs: pins.count, gateway: $0.gateway, last: $0.time)
             }

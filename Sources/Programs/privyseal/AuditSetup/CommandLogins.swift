@@ -33,7 +33,7 @@ struct CommandLogins: LoginHistory, LoginTurns {
     var turns: (any LoginTurns)? { self }
 
     /// Waits for no gateway: a person runs one command at a time.
-    func begin(_ token: String, waiting: Duration) async throws(KeyError) -> LoginTurn {
+    func begin(_ token: String, waiting: Duration?) async throws(KeyError) -> LoginTurn {
         LoginTurn(token: token, id: "", refusedPINs: try refusedPINs(of: token))
     }
 

@@ -10,7 +10,7 @@ import StrictJSON
 struct FleetCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "fleet",
-        abstract: "Show and fence the gateways that share their key states with this one.",
+        abstract: "Show and fence the gateways of a fleet, and allow PINs again that a token has refused.",
         subcommands: [Show.self, Fence.self, ForgetRefusedPINs.self])
 
     struct Show: AsyncParsableCommand {
@@ -84,8 +84,8 @@ extension FleetCommand {
 
                 A PIN that a token refused from one gateway is sent by no gateway of the fleet, because a few wrong PINs lock a \
                 token. Correct the PIN of that gateway, and reload it. This command is only for a PIN that was right all along, \
-                or is right since the token was changed. Reload the gateways afterwards. On the gateway that sent the PIN, \
-                save the file of the PIN again before the reload.
+                or is right since the token was changed. Reload the gateways afterwards, and restart the one that had sent \
+                the PIN.
                 """)
 
         @Argument(help: ArgumentHelp("The token, as privyseal fleet show names it.", valueName: "token"))

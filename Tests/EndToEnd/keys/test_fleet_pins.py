@@ -1,6 +1,8 @@
 """A token that several gateways use, and PINs that it refuses: a few wrong PINs would lock it."""
 
 import json
+import os
+import signal
 import subprocess
 import threading
 import time
@@ -10,7 +12,8 @@ from auditing import await_
 from conftest import BINARY
 from database_server import cluster, url
 from fleet import Fleet
-from running import KEY_IDS, TokenKeys
+from running import APP, KEY_IDS, TokenKeys
+from signers import MAKE_TOKEN, SOFTHSM, FaultRules, children, faulty_library
 
 WRONG = "00000000"
 
@@ -35,9 +38,9 @@ def fleet(place, server, token):
             gateway.stop()
 
 
-def reason(gateway):
-    """Why the active key does not sign; '' if it does, or if nothing is known yet."""
-    return next(key.get("reason") or "" for key in gateway.status()["keys"] if key["keyId"] == KEY_IDS[0])
+def reason(gateway, key_id=KEY_IDS[0]):
+    """Why the key does not sign; '' if it does, or if nothing is known yet."""
+    return next(key.get("reason") or "" for key in gateway.status()["keys"] if key["keyId"] == key_id)
 
 
 def start(gateways):
@@ -58,6 +61,15 @@ def reload(gateway):
 
 def life(fleet, server, action):
     return [entry for entry in fleet.log(server).of_kind("life") if entry["action"] == action]
+
+
+def give_turns(server, seconds):
+    """Another gateway logs in to each token for this time."""
+    until = time.strftime("%Y-%m-%dT%H:%M:%S.000Z", time.gmtime(time.time() + seconds))
+    turn = json.dumps({"gateway": "test/other", "id": "1", "until": until})
+    server.sql(
+        f"UPDATE privyseal.shared SET value = convert_to('{turn}', 'UTF8') WHERE name LIKE 'login/%'", "privyseal"
+    )
 
 
 def test_of_gateways_that_start_together_with_a_wrong_pin_one_sends_it(fleet, server):
@@ -134,10 +146,7 @@ def test_a_gateway_waits_for_the_login_of_another_but_not_for_ever(fleet, server
     first, second, _ = fleet.gateways
     first.start()
     await_(first.is_ready, "the first gateway has logged in")
-    turn = {"gateway": "test/other", "id": "1", "until": time.strftime("%Y-%m-%dT%H:%M:%S.000Z", time.gmtime(time.time() + 6))}
-    server.sql(
-        f"UPDATE privyseal.shared SET value = convert_to('{json.dumps(turn)}', 'UTF8') WHERE name LIKE 'login/%'",
-        "privyseal")  # fmt: skip
+    give_turns(server, 6)
     begun = time.monotonic()
     second.start()
     await_(lambda: "The gateway test/other is logging in to the token" in reason(second), "the gateway waits")
@@ -163,3 +172,90 @@ def test_commands_and_gateways_do_not_send_each_others_refused_pins(fleet, serve
     await_(lambda: "No gateway of the fleet sends it again" in reason(second), "the gateway does not send it")
     (entry,) = life(fleet, server, "refuse-pin")
     assert (entry["actor"], entry["evidence"]["gateway"]) == ("operator", first.origin)
+
+
+# Modules and gateways that fail
+
+
+@pytest.fixture
+def faulty(place, server):
+    """Two gateways of a fleet whose modules obey rules: (gateway, rules), (gateway, rules)."""
+    token = TokenKeys(place)
+    token.module = faulty_library(BINARY)
+    fleet = Fleet(BINARY, place, url(server), count=2, token=token)
+    rules = [FaultRules(gateway.directory) for gateway in fleet.gateways]
+    for gateway, own in zip(fleet.gateways, rules):
+        gateway.environment = {**gateway.environment, **own.environment}
+    yield list(zip(fleet.gateways, rules))
+    for gateway in fleet.gateways:
+        if hasattr(gateway, "process"):
+            gateway.stop()
+
+
+def kill_signers(gateway):
+    for pid in children(gateway.process.pid):
+        os.kill(pid, signal.SIGKILL)
+
+
+def test_a_module_that_crashes_in_each_login_does_not_keep_other_gateways_from_the_token(faulty):
+    (first, rules), (second, _) = faulty
+    first.start()
+    await_(first.is_ready, "the first gateway has logged in")
+    rules.set("C_Login abort")
+    kill_signers(first)
+    await_(lambda: len(rules.results()) > 1, "the module has crashed twice")
+    second.start()
+    await_(second.is_ready, "the second gateway has logged in", 10)
+
+
+def test_a_refusal_that_could_not_be_recorded_is_recorded_after_the_restart(faulty, server):
+    (first, rules), (second, _) = faulty
+    first.start()
+    await_(first.is_ready, "the fleet has a log")
+    first.stop()
+    for gateway, _ in faulty:
+        gateway.keys.set_pin(WRONG)
+    rules.forget()
+    rules.set("C_Login delay=3000")
+    first.start()
+    await_(lambda: rules.count("C_Login"), "the login has begun")
+    server.stop(signal.SIGQUIT)
+    try:
+        await_(lambda: "CKR_PIN_INCORRECT" in reason(first), "the token has refused the PIN")
+        first.kill()
+    finally:
+        server.start()
+    rules.clear()
+    first.start()
+    await_(lambda: tokens(first), "the fleet knows of the refusal")
+    assert "refused this PIN before" in reason(first)
+    second.start()
+    await_(lambda: "No gateway of the fleet sends it again" in reason(second), "the PIN is not sent again")
+
+
+def test_logins_that_wait_delay_no_signature_of_other_keys(place, server):
+    gateway = Fleet(BINARY, place, url(server), count=1).gateways[0]
+    names = [f"AAAAAAAA{number:02}" for number in range(8)]
+    gateway.environment = {**gateway.environment, "SOFTHSM2_CONF": str(place / "tokens" / "softhsm2.conf")}
+    for name in names:
+        make = [MAKE_TOKEN, "--directory", place / "tokens", "--token", name, "--key-label", name]
+        subprocess.run(make, check=True, stdout=subprocess.DEVNULL)
+        pin = f"pin-source=file:{place}/tokens/pin"
+        gateway.uris[name] = f"pkcs11:token={name};object={name}?module-path={SOFTHSM}&{pin}"
+    gateway.start()
+    try:
+        gateway.configure(keys=(KEY_IDS[0], *names))
+        gateway.admin("POST", "/v1/reload", {})
+        await_(lambda: not any(reason(gateway, name) for name in names), "all tokens are open")
+        give_turns(server, 20)
+        kill_signers(gateway)
+        wait = lambda: all("is logging in to the token" in reason(gateway, name) for name in names)
+        await_(wait, "each login waits")
+        await_(gateway.is_ready, "the key in a file signs again")
+        end, statuses = time.monotonic() + 5, []
+        while time.monotonic() < end:
+            statuses.append(gateway.sign(f"/v1/apps/{APP}/promotional-offer")[0])
+        assert wait()
+        assert set(statuses) == {200} and len(statuses) > 50
+    finally:
+        gateway.stop()

@@ -158,13 +158,13 @@ struct AuditRoutes {
     @Sendable private func tokens(_ request: Request, _ scope: RequestScope) async throws -> Response {
         let key = try QueryString(request.uri.query, allowing: ["key"]).optional("key", "a key ID") { $0 }
         let (tokens, isComplete) = try await read(opening: { reading throws(AuditStoreError) in try reading.allReaders()
-            }) {
-                readers in
-                let now = Timestamp.now()
-                return (
-                    try readers.longLivedTokens(at: now, keyID: key), try !readers.lacksLongLivedTokens(at: now)
-                )
-            }
+        }) {
+            readers in
+            let now = Timestamp.now()
+            return (
+                try readers.longLivedTokens(at: now, keyID: key), try !readers.lacksLongLivedTokens(at: now)
+            )
+        }
         return .json(["tokens": tokens, "complete": isComplete] as JSONMembers)
     }
 

@@ -64,7 +64,8 @@ struct RefusedPIN: Codable, Hashable, Sendable {
 }
 
 extension RefusedPINList {
-    /// The purpose of the key from which those of the tokens are derived, see `NoteSigner.derivedKey`. It is that of the fleet's log.
+    /// The purpose of the key from which those of the tokens are derived, see `NoteSigner.derivedKey`. The signer is that
+    /// of the fleet's log.
     public static let keyPurpose = "privyseal fleet refused PINs"
 
     init(_ refused: [RefusedPIN], of token: String, key: SymmetricKey) {

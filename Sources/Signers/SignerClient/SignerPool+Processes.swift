@@ -132,7 +132,7 @@ extension SignerPool {
             let isNews = state.withLock { state in
                 defer { state.failure = error }
                 state.failures += 1
-                return state.failure != error
+                return !state.isClosed && state.failure != error
             }
             if isNews {
                 logger.error("No signer process could be started: \(error)", metadata: ["signer": "\(settings.name)"])
@@ -145,7 +145,15 @@ extension SignerPool {
     /// - Parameter needs: what must be open in it.
     func prepared(needs: Contents) async throws(KeyError) -> SignerProcess {
         let process = try await start()
-        let backends = state.withLock { $0.backends }
+        let (backends, isClosed) = state.withLock { state in
+            state.starting = process
+            return (state.backends, state.isClosed)
+        }
+        defer { state.withLock { $0.starting = nil } }
+        guard !isClosed else {
+            await process.drain(within: timeout)
+            throw .closed
+        }
         var failure: KeyError?
         for (_, backend) in backends.sorted(by: { $0.key < $1.key }) {
             do throws(KeyError) {

@@ -34,6 +34,8 @@ final class SignerPool: Sendable {
         /// Consecutive starts that failed.
         var failures = 0
         var isRestoring = false
+        /// A process that is not used yet: what the pool holds is being opened in it.
+        var starting: SignerProcess?
         var isClosed = false
         /// Why no process can sign now.
         var failure: KeyError?
@@ -144,12 +146,16 @@ final class SignerPool: Sendable {
 
     /// Ends the processes. The pool is not used again.
     func end() async {
-        let processes = state.withLock { state in
+        let (processes, starting) = state.withLock { state in
             state.isClosed = true
             defer { state.processes = [] }
-            return state.processes
+            return (state.processes, state.starting)
         }
         for process in processes { await process.drain(within: timeout) }
+        starting?.connection.end(.closed)
+        _ = await starting?.reasonOfEnd()
+        // A start that had no process yet ends it by itself.
+        await changing.pass {}
     }
 
     // MARK: Signing

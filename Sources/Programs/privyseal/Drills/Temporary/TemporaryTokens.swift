@@ -96,11 +96,28 @@ struct TemporaryTokens: Sendable {
     func makeKey(_ keyID: String, on token: Token) async throws -> TemporaryConfiguration.Key {
         let uri = uri(token, object: keyID)
         let target = try ProvisioningTarget(uri, as: try TokenUserOption.parse([]))
-        let made = try await target.withSession { session in
-            try await session.generate(as: target.selector, isResumed: false) { _ in }
+        let made = try await repeating { attempt in
+            // A failed attempt may have left half of a pair.
+            if attempt > 1 { try await removeKey(keyID, from: token) }
+            return try await target.withSession { session in
+                try await session.generate(as: target.selector, isResumed: false) { _ in }
+            }
         }
         return .init(keyID: keyID, uri: uri, fingerprint: PublicKeyFingerprint(of: made.publicKey))
     }
+
+    /// SoftHSM sometimes refuses a call while another process works with the files of the token: `CKR_GENERAL_ERROR` or
+    /// `CKR_FUNCTION_FAILED`. That is not what a drill rehearses.
+    private func repeating<Value>(_ body: (_ attempt: Int) async throws -> Value) async throws -> Value {
+        for attempt in 1..<Self.attempts {
+            do { return try await body(attempt) } catch is CancellationError { throw CancellationError() } catch {
+                try await Task.sleep(for: .milliseconds(200))
+            }
+        }
+        return try await body(Self.attempts)
+    }
+
+    private static let attempts = 3
 
     /// Imports one key into several tokens, as `privyseal keys import` does.
     ///
@@ -124,8 +141,12 @@ struct TemporaryTokens: Sendable {
 
     /// Destroys both halves of a pair.
     func removeKey(_ label: String, from token: Token) async throws {
-        try await withSession(token) { session in
-            for object in try session.objects(with: [Attribute(.label, text: label)]) { try session.destroy(object) }
+        try await repeating { _ in
+            try await withSession(token) { session in
+                for object in try session.objects(with: [Attribute(.label, text: label)]) {
+                    try session.destroy(object)
+                }
+            }
         }
     }
 

@@ -34,7 +34,8 @@ struct CommandLogins: LoginHistory, LoginTurns {
 
     /// Waits for no gateway: a person runs one command at a time.
     func begin(_ token: String, waiting: Duration?) async throws(KeyError) -> LoginTurn {
-        LoginTurn(token: token, id: "", refusedPINs: try refusedPINs(of: token))
+        LoginTurn(
+            token: token, id: "\(UInt64.random(in: .min ... .max))", refusedPINs: try refusedPINs(of: token))
     }
 
     private func refusedPINs(of token: String) throws(KeyError) -> RefusedPINList {

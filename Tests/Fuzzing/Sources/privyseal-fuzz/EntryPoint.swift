@@ -4,6 +4,7 @@ import Glibc
 @_cdecl("LLVMFuzzerTestOneInput")
 public func testOneInput(_ address: UnsafePointer<UInt8>?, _ count: Int) -> Int32 {
     let bytes = Array(UnsafeBufferPointer(start: address, count: count))
+    // libFuzzer keeps an input only if the process crashes.
     do throws(FuzzFault) { try FuzzTarget.chosen.read(bytes) } catch { fatalError(error.sentence) }
     return 0
 }

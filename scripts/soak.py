@@ -38,6 +38,7 @@ from running import (  # noqa: E402
 )
 from service import Service, mint, write_key  # noqa: E402
 from soak_fleet import fleet  # noqa: E402
+from soak_limits import limits as fleet_limits  # noqa: E402
 from soak_rotations import rotations as fleet_rotations  # noqa: E402
 
 
@@ -391,6 +392,13 @@ def rotations(binary, is_quick, table):
             say(fault)
 
 
+def limits(binary, is_quick, table):
+    """The rate of a client holds for the sum of all gateways."""
+    say("A client of limited rate on a fleet …")
+    with place() as directory:
+        fleet_limits(binary, is_quick, table, directory)
+
+
 def signer_processes(service, processes):
     """The signers of the gateway that can sign; None unless all can."""
     _, _, body = service.ask("GET", "/v1/signers", listener="admin")
@@ -410,6 +418,7 @@ RUNS = {
     "signers": signers,
     "postgresql": postgresql,
     "rotations": rotations,
+    "limits": limits,
 }
 
 

@@ -22,7 +22,8 @@ struct EntryRenderingTests {
             client: "shop", app: "com.example.app", feature: "promotional-offer", keyID: "2X9R4HXF34",
             fingerprint: Array("AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA".utf8), tokenSerial: nil,
             subject: OfferSubject(products: products, offers: offers), user: Array("AAAAAAAAAAAAAAAAAAAAAA".utf8),
-            digest: SHA256.hash(data: [UInt8]()), nonce: Nonce(random: 1, 2), requestID: "r-1", item: item,
+            digest: SHA256.hash(data: [UInt8]()), issued: time, expires: nil, nonce: Nonce(random: 1, 2),
+            requestID: "r-1", item: item,
             keyMicroseconds: 812, requestMicroseconds: 1204)
     }
 

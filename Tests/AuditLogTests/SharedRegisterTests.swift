@@ -43,9 +43,9 @@ struct SharedRegisterTests {
     func others() async throws {
         try await set(1, in: logs[0], basis: [:])
         store.hold()
-        let log = logs[1]
+        let (log, before) = (logs[1], store.transactions)
         let first = Task { try await log.record(.stop) }
-        await store.begun(store.transactions + 1)
+        await store.begun(before + 1)
         // These two wait for the next transaction, which is one for both.
         let second = Task { try await log.record(.idle) }
         let third = Task { try await set(2, in: log, basis: [:]) }

@@ -2,6 +2,7 @@ import AuditKit
 import AuditKitTesting
 import Foundation
 import SQLite
+import SigningKit
 import Testing
 
 @testable import SQLiteAuditStore

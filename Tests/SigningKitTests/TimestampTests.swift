@@ -18,6 +18,40 @@ struct TimestampTests {
         }
     }
 
+    @Test("Every day from the year 0 to 9999 has one text, and the text is read as that day")
+    func everyDay() {
+        for day in stride(from: Int64(-719_528), through: 2_932_896, by: 7) {
+            let time = Timestamp(milliseconds: day * 86_400_000 + 1)
+            guard Timestamp(rfc3339: time.rfc3339) != time else { continue }
+            Issue.record("\(time.text) is not day \(day)")
+        }
+    }
+
+    @Test("No number of milliseconds stops the program", arguments: [Int64.min, .max, -1, 0])
+    func extremes(_ milliseconds: Int64) {
+        #expect(Timestamp(milliseconds: milliseconds).rfc3339.count == 24)
+    }
+
+    @Test(
+        "Other forms of RFC 3339 are read as the same time",
+        arguments: [
+            "2027-01-01T00:00:00Z", "2027-01-01t00:00:00.000z", "2027-01-01T02:00:00.0001+02:00",
+            "2026-12-31T16:30:00-07:30",
+        ])
+    func anyForm(_ text: String) {
+        #expect(Timestamp(anyRFC3339: text) == Timestamp(milliseconds: 1_798_761_600_000))
+        #expect(Timestamp(anyRFC3339: text)?.secondText == "2027-01-01T00:00:00")
+    }
+
+    @Test(
+        "Texts without a zone, with a wrong zone or without digits after the point are refused in every form",
+        arguments: [
+            "2027-01-01T00:00:00", "2027-01-01T00:00:00+2:00", "2027-01-01T00:00:00.Z", "2027-01-01T00:00:00 Z",
+        ])
+    func refusedInEveryForm(_ text: String) {
+        #expect(Timestamp(anyRFC3339: text) == nil)
+    }
+
     @Test(
         "The boundaries of days, months and years are correct",
         arguments: [

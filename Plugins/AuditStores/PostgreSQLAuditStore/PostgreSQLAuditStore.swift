@@ -1,5 +1,6 @@
 public import AuditKit
 import PostgreSQL
+import SigningKit
 
 /// An audit log in a PostgreSQL database, beside those of other gateways. See README.md in this folder.
 public final class PostgreSQLAuditStore: AuditStore {
@@ -108,9 +109,9 @@ public final class PostgreSQLAuditStore: AuditStore {
     public var freeBytes: Int? { nil }
 
     public func close() {
-        try? watch.use { (watch) throws(AuditStoreError) in watch.close() }
-        try? indexing.use { (indexing) throws(AuditStoreError) in indexing.close() }
-        try? writer.use { (handle) throws(AuditStoreError) in handle.close() }
+        watch.use { watch in watch.close() }
+        indexing.use { indexing in indexing.close() }
+        writer.use { handle in handle.close() }
     }
 }
 

@@ -39,7 +39,7 @@ final class PostgreSQLFleetMembership: FleetMembership {
 
     func close() {
         for connection in [state, sharing] {
-            try? connection.use { (state) throws(AuditStoreError) in
+            connection.use { state in
                 state = State()
                 state.isClosed = true
             }

@@ -1,6 +1,7 @@
 public import AuditKit
 import Glibc
 import SQLite
+import SigningKit
 
 /// An audit log in an SQLite database. See README.md in this folder.
 public final class SQLiteAuditStore: AuditStore {
@@ -68,9 +69,9 @@ public final class SQLiteAuditStore: AuditStore {
 
     /// Waits for running operations. The last connection checkpoints and removes the write-ahead log: one file remains.
     public func close() {
-        try? isMaintenanceClosed.use { (isClosed) throws(AuditStoreError) in isClosed = true }
-        try? indexing.use { (indexing) throws(AuditStoreError) in indexing.isClosed = true }
-        try? writerHandle.use { (handle) throws(AuditStoreError) in handle.close() }
+        isMaintenanceClosed.use { isClosed in isClosed = true }
+        indexing.use { indexing in indexing.isClosed = true }
+        writerHandle.use { handle in handle.close() }
     }
 }
 

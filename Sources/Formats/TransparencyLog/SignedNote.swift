@@ -129,7 +129,11 @@ public struct NoteScanner {
     public mutating func read<Failure: Error>(
         _ bytes: ArraySlice<UInt8>, _ visit: (SignedNote) throws(Failure) -> Void
     ) throws(Failure) {
+        let isContinuation = !remainder.isEmpty
+        let seam = max(0, remainder.count - 1)
         remainder += bytes
+        // Look at each byte once: what came before has been searched already.
+        guard !isContinuation || Self.hasEmptyLine(remainder[seam...]) else { return limitRemainder() }
         let (blocks, end) = Self.blocks(of: remainder)
         /// The text of a note that is still incomplete.
         var text: Range<Int>?
@@ -145,10 +149,22 @@ public struct NoteScanner {
             }
         }
         remainder.removeFirst(text?.lowerBound ?? end)
-        if remainder.count > Self.capacity {
-            remainder = []
-            damaged += 1
+        limitRemainder()
+    }
+
+    private mutating func limitRemainder() {
+        guard remainder.count > Self.capacity else { return }
+        remainder = []
+        damaged += 1
+    }
+
+    private static func hasEmptyLine(_ bytes: ArraySlice<UInt8>) -> Bool {
+        var follows = false
+        for byte in bytes {
+            if byte == newline, follows { return true }
+            follows = byte == newline
         }
+        return false
     }
 
     private mutating func note(_ range: ClosedRange<Int>) -> SignedNote? {

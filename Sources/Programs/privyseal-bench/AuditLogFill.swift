@@ -92,7 +92,7 @@ struct AuditLogFill: AsyncParsableCommand {
             subject: OfferSubject(
                 products: ["com.example.app.product\(product)"], offers: ["winback.\(number % 4)months"]),
             user: Array("q8VxTnY0R2mWc1bZ4hKe9w".utf8), digest: SHA256.hash(data: Array("\(number)".utf8)),
-            nonce: Nonce(random: UInt64(number) &* 0x9E37_79B9_7F4A_7C15, UInt64(number)),
+            issued: .now(), expires: nil, nonce: Nonce(random: UInt64(number) &* 0x9E37_79B9_7F4A_7C15, UInt64(number)),
             requestID: "9f86d081884c7d65" + String(format: "%012x", number), item: nil, keyMicroseconds: 45,
             requestMicroseconds: 120)
     }

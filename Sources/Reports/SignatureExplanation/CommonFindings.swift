@@ -1,4 +1,3 @@
-import Encodings
 import SigningKit
 import StrictJSON
 
@@ -47,7 +46,7 @@ extension [Finding] {
     mutating func addAge(of time: Int64, _ expired: FindingCode, in field: String, now: Timestamp) {
         let age = now.milliseconds - time
         let date =
-            time < 253_402_300_800_000 ? RFC3339.second(milliseconds: time) + "Z" : "after the year 9999"
+            time < 253_402_300_800_000 ? Timestamp(milliseconds: time).secondText + "Z" : "after the year 9999"
         if age > 24 * 3_600_000 {
             let span = Self.span(age)
             let message =
@@ -70,12 +69,5 @@ extension [Finding] {
         case ..<2880: "\(minutes / 60) hours"
         default: "\(minutes / 1440) days"
         }
-    }
-}
-
-extension RFC3339 {
-    /// Such as `2023-10-24T12:01:40`, in UTC.
-    static func second(milliseconds: Int64) -> String {
-        String(decoding: text(milliseconds: milliseconds).prefix(19), as: UTF8.self)
     }
 }

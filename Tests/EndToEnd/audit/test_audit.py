@@ -569,7 +569,7 @@ def larger_behind(service):
     text, signatures = service.checkpoints.read_text().split("\n\n")[:2]
     origin, _, *rest = text.split("\n")
     with open(service.checkpoints, "a") as file:
-        for size in range(1000, 3000):
+        for size in range(1000, 1600):
             file.write("\n".join([origin, str(size), *rest]) + f"\n\n{signatures}\n\n")
 
 

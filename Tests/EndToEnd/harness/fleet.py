@@ -12,6 +12,7 @@ from auditing import await_
 from key_lifecycle import KeysInFiles, KeyService, moment
 from postgresql import LogInPostgreSQL
 from running import APP, KEY_IDS, TokenKeys, write_secret
+from service import digest, mint
 
 # Seconds by which a gateway may know the database's clock wrongly.
 TOLERANCE = 0.05
@@ -146,6 +147,38 @@ class SigningLoad:
     def stop(self):
         self.is_done.set()
         for thread in self.threads:
+            thread.join()
+        return self
+
+
+class LimitedLoad:
+    """A client whose rate is limited asks for as many signatures as it can get from all gateways of a fleet."""
+
+    PER_SECOND, BURST = 100, 10
+
+    def __init__(self, fleet):
+        """Before the gateways are started: adds the client to their configurations."""
+        self.fleet, self.token, self.statuses = fleet, mint(), []
+        for gateway in fleet.gateways:
+            gateway.more_clients = f"""  - name: limited
+    tokens: [{{sha256: "{digest(self.token)}"}}]
+    allow: [{{apps: ["*"], features: ["*"], products: ["*"], offers: ["*"]}}]
+    rate: {{perSecond: {self.PER_SECOND}, burst: {self.BURST}}}
+"""
+            gateway.configure()
+
+    def run(self, seconds, connections):
+        """`connections`: the numbers of the gateways, one for each connection."""
+        end = time.monotonic() + seconds
+
+        def ask(gateway):
+            while time.monotonic() < end:
+                self.statuses.append(gateway.sign(f"/v1/apps/{APP}/promotional-offer", token=self.token)[0])
+
+        threads = [threading.Thread(target=ask, args=(self.fleet.gateways[number],)) for number in connections]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
             thread.join()
         return self
 

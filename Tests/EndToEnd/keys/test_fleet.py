@@ -12,7 +12,7 @@ import pytest
 from auditing import await_
 from conftest import BINARY
 from database_server import Proxy, cluster, url
-from fleet import Fleet, FleetGateway, Rotations, SigningLoad
+from fleet import Fleet, FleetGateway, LimitedLoad, Rotations, SigningLoad
 from key_lifecycle import changes
 from running import APP, KEY_IDS
 from service import digest, mint, write_key
@@ -289,28 +289,14 @@ def give(fleet, clients="", sections=""):
 
 
 def test_the_rate_of_a_client_holds_for_the_sum_of_all_gateways(place, server):
-    fleet, token, seconds = Fleet(BINARY, place, url(server)), mint(), 6
-    give(fleet, f"""  - name: limited
-    tokens: [{{sha256: "{digest(token)}"}}]
-    allow: [{{apps: ["*"], features: ["*"], products: ["*"], offers: ["*"]}}]
-    rate: {{perSecond: 100, burst: 10}}
-""")
+    fleet = Fleet(BINARY, place, url(server))
+    load, seconds = LimitedLoad(fleet), 6
     with fleet:
-        signed, end = [], time.monotonic() + seconds
-
-        def ask(gateway):
-            while time.monotonic() < end:
-                status, _, body = gateway.sign(f"/v1/apps/{APP}/promotional-offer", token=token)
-                assert status in (200, 429), body
-                signed.append(status == 200)
-
         # One gateway gets most of the requests, and one gets none.
-        threads = [threading.Thread(target=ask, args=(fleet.gateways[number],)) for number in (0, 0, 0, 0, 1, 2)]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
-    assert 0.9 * 100 * seconds < sum(signed) <= 1.05 * 100 * seconds + 10
+        load.run(seconds, (0, 0, 0, 0, 1, 2))
+    assert set(load.statuses) == {200, 429}
+    allowed = load.PER_SECOND * seconds
+    assert 0.9 * allowed < load.statuses.count(200) <= 1.05 * allowed + load.BURST
 
 
 def test_the_daily_quota_of_a_client_is_used_up_once_in_the_fleet(place, server):

@@ -1,4 +1,3 @@
-import Encodings
 import SigningKit
 
 /// Credentials for AWS, with the time until which they are valid.
@@ -36,11 +35,6 @@ struct AWSCredentials: Sendable {
     /// Whether AWS would treat both alike.
     func isSame(as other: AWSCredentials) -> Bool {
         accessKeyID == other.accessKeyID && sessionToken?.text == other.sessionToken?.text
-    }
-
-    /// The time in an answer of AWS: RFC 3339, in seconds.
-    static func time(_ text: String) -> Timestamp? {
-        Array(text.utf8).withUnsafeBufferPointer(RFC3339.milliseconds(_:)).map { Timestamp(milliseconds: $0) }
     }
 }
 

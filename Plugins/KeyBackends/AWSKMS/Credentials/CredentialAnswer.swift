@@ -35,7 +35,7 @@ struct CredentialAnswer: Decodable, Sendable {
                 "\(source.capitalizedFirst) did not answer with credentials: a JSON object with AccessKeyId and "
                     + "SecretAccessKey is expected.")
         }
-        let expiry = found.expiration.flatMap(AWSCredentials.time)
+        let expiry = found.expiration.flatMap(Timestamp.init(anyRFC3339:))
         guard (found.expiration == nil) == (expiry == nil) else {
             throw .unavailable("The Expiration of the credentials from \(source) is not a time.")
         }

@@ -81,7 +81,7 @@ struct SecurityTokenService: Sendable {
             let accessKeyID = XMLElement.content("AccessKeyId", in: part),
             let secret = XMLElement.content("SecretAccessKey", in: part),
             let token = XMLElement.content("SessionToken", in: part),
-            let expiry = XMLElement.content("Expiration", in: part).flatMap(AWSCredentials.time)
+            let expiry = XMLElement.content("Expiration", in: part).flatMap(Timestamp.init(anyRFC3339:))
         else { throw .unavailable("AWS STS sent an answer of another form than the documented one.") }
         return try AWSCredentials(
             accessKeyID: accessKeyID, secretAccessKey: secret, sessionToken: token, expiry: expiry,

@@ -1,4 +1,3 @@
-import Encodings
 public import SigningKit
 
 /// A query in text form, from a command line or a URL.
@@ -92,7 +91,9 @@ public enum AuditTime {
     ///
     /// - Returns: whole milliseconds, rounded down; nil for other text and for times before 1970.
     public static func parse(_ text: String, at now: Timestamp) -> Timestamp? {
-        guard let moment = ago(text, at: now) ?? day(text)?.lowerBound ?? time(text), moment.milliseconds >= 0 else {
+        guard let moment = ago(text, at: now) ?? day(text)?.lowerBound ?? Timestamp(anyRFC3339: text),
+            moment.milliseconds >= 0
+        else {
             return nil
         }
         return moment
@@ -119,8 +120,4 @@ public enum AuditTime {
         UInt8(ascii: "s"): 1000, UInt8(ascii: "m"): 60_000, UInt8(ascii: "h"): 3_600_000,
         UInt8(ascii: "d"): millisecondsOfDay, UInt8(ascii: "w"): 7 * millisecondsOfDay,
     ]
-
-    private static func time(_ text: String) -> Timestamp? {
-        Array(text.utf8).withUnsafeBufferPointer(RFC3339.milliseconds(_:)).map(Timestamp.init(milliseconds:))
-    }
 }

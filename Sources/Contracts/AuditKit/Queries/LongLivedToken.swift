@@ -24,16 +24,11 @@ public struct LongLivedToken: Codable, Sendable {
     }
 
     /// In seconds.
-    public static let minimumLifetime: Int64 = 86_400
+    static let minimumLifetime: Int64 = 86_400
     /// In seconds. Apple accepts no token that is valid for longer than six months.
     static let maximumLifetime: Int64 = 184 * 86_400
     /// The value of `AuditTerm.lifetime`.
     static let term = "long"
-
-    /// For an entry: the end of a token if it is long-lived, otherwise nil.
-    public static func end(_ expires: Timestamp?, issuedAt: Timestamp) -> Timestamp? {
-        expires.flatMap { $0 >= issuedAt.later(by: minimumLifetime - ServiceLifetime.allowance) ? $0 : nil }
-    }
 
     /// Nil unless the entry is about such a token.
     init?(_ entry: StoredEntry, in log: String) {

@@ -37,6 +37,8 @@ struct CheckpointSchedule {
     let verifiers: [NoteVerifier]
     /// Nil if witnesses are ignored.
     let policy: WitnessPolicy?
+    /// Whether the policy asks for cosignatures.
+    var needsWitnesses: Bool { policy?.needsNone == false }
     private(set) var stops: [Stop] = []
     /// The size of the largest checkpoint other than the head.
     private(set) var largest = 0
@@ -127,7 +129,7 @@ struct CheckpointSchedule {
     /// The latest time after which enough witnesses cosigned, so that the time of one lying witness decides nothing; nil
     /// if they are too few.
     private func witnessTime(of note: SignedNote, _ signers: [NoteVerifier]) -> Timestamp? {
-        guard let policy, !policy.needsNone else { return nil }
+        guard let policy, needsWitnesses else { return nil }
         let cosigners = signers.filter(\.isWitness).compactMap { signer in
             note.signatures.first(where: signer.made).flatMap { Cosignature($0.bytes) }.map { (signer, $0.time) }
         }.sorted { $0.1 > $1.1 }
@@ -146,7 +148,7 @@ struct CheckpointSchedule {
     func findUnwitnessed(
         after witnessed: WitnessedCheckpoint?, at size: Int, writtenUntil end: Timestamp?, _ faults: inout FaultList
     ) {
-        guard let policy, !policy.needsNone else { return }
+        guard needsWitnesses else { return }
         guard let witnessed else {
             guard size > 0 else { return }
             return faults.add(

@@ -118,3 +118,22 @@ public final class Semaphore: @unchecked Sendable {
         return true
     }
 }
+
+/// A value for one thread at a time, such as a database connection, which belongs to no thread. `gate` protects `value`.
+package final class Exclusive<Value>: @unchecked Sendable {
+    private let gate = Semaphore()
+    private var value: Value
+
+    package init(_ value: Value) {
+        self.value = value
+        gate.signal()
+    }
+
+    package func use<Outcome, Failure: Error>(
+        _ body: (inout Value) throws(Failure) -> Outcome
+    ) throws(Failure) -> Outcome {
+        gate.wait()
+        defer { gate.signal() }
+        return try body(&value)
+    }
+}

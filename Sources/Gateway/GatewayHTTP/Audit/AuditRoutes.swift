@@ -53,26 +53,35 @@ struct AuditRoutes {
         return pool
     }
 
+    /// Reads this log.
+    ///
     /// - Parameter isVerification: true if `body` reads the whole log. It then runs on the verification thread.
     func read<Result: Sendable>(
         isVerification: Bool = false, _ body: @escaping @Sendable (any AuditReader) throws -> Result
     ) async throws -> Result {
-        try await read(
-            isVerification: isVerification, opening: { reading throws(AuditStoreError) in [try reading.reader()] }
-        ) { try body($0[0]) }
+        try await run(on: isVerification ? Self.verifiers : Self.readers) { reading in
+            let reader = try reading.reader()
+            defer { reader.close() }
+            return try body(reader)
+        }
     }
 
-    private func read<Result: Sendable>(
-        isVerification: Bool = false,
-        opening: @escaping @Sendable (any AuditReading) throws(AuditStoreError) -> [any AuditReader],
+    /// Reads this log and those of the other gateways in its database.
+    private func readAll<Result: Sendable>(
         _ body: @escaping @Sendable ([any AuditReader]) throws -> Result
     ) async throws -> Result {
+        try await run(on: Self.readers) { reading in
+            let readers = try reading.allReaders()
+            defer { for reader in readers { reader.close() } }
+            return try body(readers)
+        }
+    }
+
+    private func run<Result: Sendable>(
+        on threads: NIOThreadPool, _ body: @escaping @Sendable (any AuditReading) throws -> Result
+    ) async throws -> Result {
         do {
-            return try await (isVerification ? Self.verifiers : Self.readers).runIfActive { [reading] in
-                let readers = try opening(reading)
-                defer { for reader in readers { reader.close() } }
-                return try body(readers)
-            }
+            return try await threads.runIfActive { [reading] in try body(reading) }
         } catch let error as AuditStoreError {
             throw Problem(.auditUnavailable, "The audit log cannot be read. \(error)")
         }
@@ -157,13 +166,9 @@ struct AuditRoutes {
     /// database.
     @Sendable private func tokens(_ request: Request, _ scope: RequestScope) async throws -> Response {
         let key = try QueryString(request.uri.query, allowing: ["key"]).optional("key", "a key ID") { $0 }
-        let (tokens, isComplete) = try await read(opening: { reading throws(AuditStoreError) in try reading.allReaders()
-        }) {
-            readers in
+        let (tokens, isComplete) = try await readAll { readers in
             let now = Timestamp.now()
-            return (
-                try readers.longLivedTokens(at: now, keyID: key), try !readers.lacksLongLivedTokens(at: now)
-            )
+            return (try readers.longLivedTokens(at: now, keyID: key), try !readers.lacksLongLivedTokens(at: now))
         }
         return .json(["tokens": tokens, "complete": isComplete] as JSONMembers)
     }

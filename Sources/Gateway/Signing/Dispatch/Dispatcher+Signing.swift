@@ -117,7 +117,7 @@ extension Dispatcher {
                         keyID: selected.key.identity.keyID, fingerprint: signed.fingerprint,
                         tokenSerial: signed.tokenSerial, subject: prepared.subject,
                         user: prepared.subject.user.map(audit.hash), digest: digest,
-                        expires: LongLivedToken.end(draft.expires, issuedAt: grant.issuedAt), nonce: grant.nonce,
+                        issued: grant.issuedAt, expires: draft.expires, nonce: grant.nonce,
                         requestID: request.identity.id, item: item.index, keyMicroseconds: took.microseconds,
                         requestMicroseconds: (.now - request.identity.begun).microseconds))
             }

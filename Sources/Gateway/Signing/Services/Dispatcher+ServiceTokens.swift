@@ -101,7 +101,7 @@ extension Dispatcher {
         let entry = audit.entry(
             .handOut(
                 client: request.client.name, app: request.app.bundleID, feature: request.featureID, keyID: token.keyID,
-                digest: token.digest, expires: LongLivedToken.end(token.expires, issuedAt: token.issued),
+                digest: token.digest, issued: token.issued, expires: token.expires,
                 requestID: request.identity.id))
         do { try await audit.record([entry], answers: 1) } catch { throw .unrecorded(error) }
         // As in `release`.

@@ -40,7 +40,7 @@ struct AuditKeyFile {
         guard FileFacts(publicPath)?.isRegular ?? true else {
             throw CommandError("\(publicPath) is not a regular file; give a file, not a FIFO, socket or device.")
         }
-        return try Self.publicKeys(in: publicPath)
+        return try EvidenceFile.publicKeys(in: publicPath)
     }
 
     /// Never overwrites a file.
@@ -53,33 +53,5 @@ struct AuditKeyFile {
     func restorePublicKey(of signer: NoteSigner) throws(CommandError) {
         guard access(publicPath, F_OK) != 0 else { return }
         try DurableWrite.create(publicPath, signer.verifier.text + "\n")
-    }
-
-    /// The public keys (vkey, C2SP signed-note) in a file, one per line. Empty lines and `#` lines are ignored.
-    ///
-    /// - Throws: also if the file holds no key.
-    static func publicKeys(in path: String) throws(CommandError) -> [NoteVerifier] {
-        let text = String(decoding: try EvidenceFile.contents(of: path, limit: EvidenceFile.Limit.keys), as: UTF8.self)
-        var verifiers: [NoteVerifier] = []
-        for line in text.split(whereSeparator: \.isNewline) {
-            let line = line.trimmingPrefix { $0.isWhitespace }
-            guard !line.isEmpty, !line.hasPrefix("#") else { continue }
-            guard !line.hasPrefix("PRIVATE+KEY+") else {
-                throw CommandError(
-                    "\(path) is a private key. Leave it there, and give its public key, \(path).pub.")
-            }
-            let verifier: NoteVerifier
-            do throws(NoteError) { verifier = try NoteVerifier(String(line.prefix { !$0.isWhitespace })) } catch {
-                throw CommandError("\(path) does not hold public keys of a log. \(error)")
-            }
-            guard !verifier.isWitness else {
-                throw CommandError(
-                    "\(path) has the key of the witness \(verifier.name), not of a log. Keys of witnesses belong in a "
-                        + "policy: --policy FILE.")
-            }
-            verifiers.append(verifier)
-        }
-        guard !verifiers.isEmpty else { throw CommandError("\(path) holds no public key.") }
-        return verifiers
     }
 }

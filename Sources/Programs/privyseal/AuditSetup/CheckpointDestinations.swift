@@ -13,7 +13,7 @@ struct StandardOutputCheckpoints: CheckpointDestination {
 
     func send(_ note: String) async throws {
         // Writing to a full pipe blocks.
-        try await NIOThreadPool.singleton.runIfActive { try AuditOutput.print(note) }
+        try await NIOThreadPool.singleton.runIfActive { try StandardOutput.write(note) }
     }
 }
 

@@ -18,7 +18,7 @@ struct OutputOption: ParsableArguments {
     func write<Document: Encodable>(
         _ document: @autoclosure () -> Document, text: @autoclosure () -> String
     ) throws {
-        try AuditOutput.print(format == .json ? JSONText.string(document()) : text())
+        try StandardOutput.write(format == .json ? JSONText.string(document()) : text())
     }
 }
 
@@ -37,6 +37,20 @@ struct KeyConsentOption: ParsableArguments {
         StandardError.print("\(sentence) Continue? Type yes.")
         guard readLine(strippingNewline: true)?.lowercased() == "yes" else {
             throw StandardError.failure("Nothing was done.")
+        }
+    }
+}
+
+/// `--reason`, for changes that are recorded.
+struct ReasonOption: ParsableArguments {
+    @Option(
+        name: .customLong("reason"),
+        help: ArgumentHelp("The reason, which is recorded; at most 500 bytes.", valueName: "text"))
+    var text: String
+
+    func validate() throws {
+        guard text.contains(where: { !$0.isWhitespace }) else {
+            throw ValidationError("--reason must not be blank: it explains the change to later readers of the history.")
         }
     }
 }

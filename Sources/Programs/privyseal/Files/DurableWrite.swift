@@ -75,13 +75,6 @@ final class AuditOutput {
         buffer.reserveCapacity(Self.capacity)
     }
 
-    /// - Throws: `CommandError` if standard output cannot be written.
-    static func print(_ line: String) throws {
-        let output = standard
-        output.write(Array((line + "\n").utf8))
-        try output.finish()
-    }
-
     /// Standard output, or a new file, which gets its name in `finish`. Never overwrites a file.
     static func open(_ path: String?) throws(CommandError) -> AuditOutput {
         guard let path else { return .standard }

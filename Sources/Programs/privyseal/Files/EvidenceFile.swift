@@ -1,6 +1,7 @@
 import CLinux
 import Foundation
 import Glibc
+import TransparencyLog
 
 /// Reads the files that a verification is based on.
 enum EvidenceFile {
@@ -48,6 +49,34 @@ enum EvidenceFile {
             throw CommandError("The token in \(path) is not one line of visible ASCII characters.")
         }
         return token
+    }
+
+    /// The public keys (vkey, C2SP signed-note) in a file, one per line. Empty lines and `#` lines are ignored.
+    ///
+    /// - Throws: also if the file holds no key.
+    static func publicKeys(in path: String) throws(CommandError) -> [NoteVerifier] {
+        let text = String(decoding: try contents(of: path, limit: Limit.keys), as: UTF8.self)
+        var verifiers: [NoteVerifier] = []
+        for line in text.split(whereSeparator: \.isNewline) {
+            let line = line.trimmingPrefix { $0.isWhitespace }
+            guard !line.isEmpty, !line.hasPrefix("#") else { continue }
+            guard !line.hasPrefix("PRIVATE+KEY+") else {
+                throw CommandError(
+                    "\(path) is a private key. Leave it there, and give its public key, \(path).pub.")
+            }
+            let verifier: NoteVerifier
+            do throws(NoteError) { verifier = try NoteVerifier(String(line.prefix { !$0.isWhitespace })) } catch {
+                throw CommandError("\(path) does not hold public keys of a log. \(error)")
+            }
+            guard !verifier.isWitness else {
+                throw CommandError(
+                    "\(path) has the key of the witness \(verifier.name), not of a log. Keys of witnesses belong in a "
+                        + "policy: --policy FILE.")
+            }
+            verifiers.append(verifier)
+        }
+        guard !verifiers.isEmpty else { throw CommandError("\(path) holds no public key.") }
+        return verifiers
     }
 
     /// Reads a regular file only: reading a pipe could block forever.

@@ -79,7 +79,7 @@ struct WitnessDirectory {
     /// The logs of files with public keys.
     static func logs(in files: [String]) throws(CommandError) -> WitnessedLogs {
         var verifiers: [NoteVerifier] = []
-        for file in files { verifiers += try AuditKeyFile.publicKeys(in: file) }
+        for file in files { verifiers += try EvidenceFile.publicKeys(in: file) }
         return WitnessedLogs(verifiers)
     }
 }

@@ -2,6 +2,7 @@ import ArgumentParser
 import AuditKit
 import Glibc
 import ServiceManager
+import SigningKit
 import Synchronization
 
 /// The process' original standard output, for answers.
@@ -22,6 +23,14 @@ enum StandardOutput {
             return
         }
         reserved.store(copy, ordering: .releasing)
+    }
+
+    /// Like `print`, but an error is the command's own, also if the reader has closed its end.
+    static func write(_ line: String) throws(CommandError) {
+        let reason = Descriptor.write(Array((line + "\n").utf8), to: descriptor)
+        guard reason == 0 else {
+            throw CommandError("Standard output cannot be written: \(String(cString: strerror(reason))).")
+        }
     }
 }
 
@@ -68,5 +77,100 @@ enum StandardError {
         _ status: Int32, _ body: () throws(Failure) -> Value
     ) throws -> Value {
         do throws(Failure) { return try body() } catch { throw failure("\(error)", status: status) }
+    }
+}
+
+/// Writes log lines to standard error. A thread writes the collected lines at most 200 times per second, so that no
+/// other thread waits for a terminal or a pipe.
+final class LogStream: Sendable {
+    static let standardError = LogStream(STDERR_FILENO)
+
+    private struct State {
+        var pending: [UInt8] = []
+        /// Number of lines that found no room.
+        var lost = 0
+        var hasThread = false
+    }
+
+    /// In bytes: the most that waits for the reader of the pipe.
+    private static let limit = 4 << 20
+    /// In microseconds: how long lines collect.
+    private static let pause: UInt32 = 5_000
+
+    private let descriptor: Int32
+    private let state = Mutex(State())
+    private let signal = Semaphore()
+    /// Held during a write, so that lines stay in order.
+    private let writing = Mutex(())
+
+    init(_ descriptor: Int32) {
+        self.descriptor = descriptor
+    }
+
+    /// - Parameter line: without its newline.
+    func write(line: some Collection<UInt8>) {
+        let (isFirst, needsThread) = state.withLock { state -> (Bool, Bool) in
+            guard state.pending.count + line.count < Self.limit else {
+                state.lost += 1
+                return (false, false)
+            }
+            let isFirst = state.pending.isEmpty
+            state.pending.append(contentsOf: line)
+            state.pending.append(UInt8(ascii: "\n"))
+            defer { state.hasThread = true }
+            return (isFirst, !state.hasThread)
+        }
+        if needsThread { start() }
+        if isFirst { signal.signal() }
+    }
+
+    /// Returns when all earlier lines are written.
+    func flush() {
+        writing.withLock { _ in
+            let (bytes, lost) = state.withLock { state in
+                defer {
+                    state.pending = []
+                    state.lost = 0
+                }
+                return (state.pending, state.lost)
+            }
+            _ = Descriptor.write(bytes, to: descriptor)
+            guard lost > 0 else { return }
+            let notice = "privyseal: \(lost) log lines were lost: the reader was too slow\n"
+            _ = Descriptor.write(Array(notice.utf8), to: descriptor)
+        }
+    }
+
+    private func start() {
+        SystemThread.start("privyseal-log") { [self] in
+            while true {
+                signal.wait()
+                usleep(Self.pause)
+                flush()
+            }
+        }
+    }
+}
+
+/// A file descriptor of the operating system.
+enum Descriptor {
+    /// Writes all bytes. Waits while a pipe is full that another process has set to non-blocking.
+    ///
+    /// - Returns: 0 if all bytes are written, otherwise the error of write(2).
+    static func write(_ bytes: [UInt8], to descriptor: Int32) -> Int32 {
+        var rest = bytes[...]
+        while !rest.isEmpty {
+            // On a full disk, write(2) first writes what fits, without an error. The next call fails.
+            let count = rest.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
+            if count >= 0 {
+                rest = rest.dropFirst(count)
+            } else if errno == EAGAIN {
+                var readiness = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
+                poll(&readiness, 1, 1000)
+            } else if errno != EINTR {
+                return errno
+            }
+        }
+        return 0
     }
 }

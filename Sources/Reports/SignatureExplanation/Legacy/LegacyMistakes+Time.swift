@@ -1,4 +1,4 @@
-import Encodings
+import SigningKit
 
 extension LegacyMistakes {
     func timestamp() -> [KnownMistake] {
@@ -52,7 +52,7 @@ extension LegacyMistakes {
         let reference = milliseconds - 978_307_200_000
         let digits = Self.withoutZeros(String(milliseconds))
         let exponent = "\(digits.prefix(1)).\(digits.dropFirst().isEmpty ? "0" : digits.dropFirst())"
-        let date = RFC3339.second(milliseconds: milliseconds)
+        let date = Timestamp(milliseconds: milliseconds).secondText
         let rest = Self.threeDigits(milliseconds % 1000)
         let floating = "with an exponent, as a floating-point number"
         return times([

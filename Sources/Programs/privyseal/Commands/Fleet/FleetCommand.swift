@@ -51,9 +51,7 @@ struct FleetCommand: ParsableCommand {
         @Argument(help: ArgumentHelp("The gateway, as privyseal fleet show names it.", valueName: "origin"))
         var origin: String
 
-        @Option(help: ArgumentHelp("The reason, which is recorded; at most 500 bytes.", valueName: "text"))
-        var reason: String
-
+        @OptionGroup var reason: ReasonOption
         @OptionGroup var consent: KeyConsentOption
         @OptionGroup var admin: AdminOption
         @OptionGroup var output: OutputOption
@@ -61,7 +59,7 @@ struct FleetCommand: ParsableCommand {
         func run() async throws {
             try consent.require("\(origin) signs nothing until it is started again.")
             let path = "/v1/fleet/\(PercentEncoding.encode(origin, .init(kept: "-._~")))/fence"
-            let body = JSONText.encode(["reason": reason])
+            let body = JSONText.encode(["reason": reason.text])
             let text = try await admin.ask(.POST, path, body: body, accept: "application/json")
             let fenced: FencedGateway = try JSONDocument(parsing: Array(text.utf8)).root.decode()
             output.show(
@@ -91,14 +89,12 @@ extension FleetCommand {
         @Argument(help: ArgumentHelp("The token, as privyseal fleet show names it.", valueName: "token"))
         var token: String
 
-        @Option(help: ArgumentHelp("The reason, which is recorded; at most 500 bytes.", valueName: "text"))
-        var reason: String
-
+        @OptionGroup var reason: ReasonOption
         @OptionGroup var admin: AdminOption
         @OptionGroup var output: OutputOption
 
         func run() async throws {
-            let body = JSONText.encode(["token": token, "reason": reason])
+            let body = JSONText.encode(["token": token, "reason": reason.text])
             let text = try await admin.ask(
                 .POST, "/v1/fleet/refused-pins/forget", body: body, accept: "application/json")
             let forgotten: TokenWithRefusedPINs = try JSONDocument(parsing: Array(text.utf8)).root.decode()

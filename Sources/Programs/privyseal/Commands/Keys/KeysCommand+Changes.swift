@@ -77,7 +77,7 @@ extension KeysCommand {
             if change.output.format == .text { print(proven.proofText("\(change.key) has")) }
             try await change.make(
                 KeyChangeOrder(
-                    .activate, change.key, reason: change.reason, retiring: retire, overlap: overlap?.seconds,
+                    .activate, change.key, reason: change.reason.text, retiring: retire, overlap: overlap?.seconds,
                     watch: retire == nil ? nil : watch.seconds), client)
         }
 
@@ -191,24 +191,13 @@ struct KeyChangeOption: ParsableArguments {
     @Argument(help: ArgumentHelp("The key's ID.", valueName: "key-id"))
     var key: String
 
-    @Option(
-        help: ArgumentHelp(
-            "The reason, which is recorded in the key's history; at most 500 bytes.", valueName: "text"))
-    var reason: String
-
+    @OptionGroup var reason: ReasonOption
     @OptionGroup var target: AdminOption
     @OptionGroup var output: OutputOption
 
-    func validate() throws {
-        guard reason.contains(where: { !$0.isWhitespace }) else {
-            throw ValidationError(
-                "--reason must not be blank: it explains the change to later readers of the history.")
-        }
-    }
-
     /// Requests the change, and prints the result.
     func make(_ action: KeyLifecycleAction) async throws {
-        try await make(KeyChangeOrder(action, key, reason: reason), try await target.lifecycleClient())
+        try await make(KeyChangeOrder(action, key, reason: reason.text), try await target.lifecycleClient())
     }
 
     func make(_ order: KeyChangeOrder, _ client: any KeyLifecycleClient) async throws {

@@ -1,9 +1,9 @@
-internal import Glibc
-internal import Logging
-internal import Metrics
-internal import PKCS11
+import Glibc
+import Logging
+import Metrics
+import PKCS11
 public import SigningKit
-internal import Synchronization
+import Synchronization
 
 /// Keys on a PKCS #11 token: a connection to the token, its signing workers, and the two threads that supervise them.
 /// The private key never enters this process. The caller must close the backend: its threads keep it alive until then.

@@ -1,5 +1,5 @@
-internal import PKCS11
-internal import SigningKit
+import PKCS11
+import SigningKit
 
 /// The measure that helps after a call that did not return `CKR_OK`, as far as the return value tells.
 enum RecoveryClass: Sendable {

@@ -1,4 +1,4 @@
-internal import Glibc
+import Glibc
 
 /// An open directory.
 struct Directory: ~Copyable {

@@ -1,4 +1,4 @@
-internal import Glibc
+import Glibc
 
 /// The Landlock rules of a policy for files.
 ///

@@ -1,5 +1,5 @@
-internal import CProcessSandbox
-internal import Glibc
+import CProcessSandbox
+import Glibc
 
 /// A ruleset under construction (landlock(7)). Its rights are missing everywhere except where a rule allows them.
 struct LandlockRuleset: ~Copyable {

@@ -1,4 +1,4 @@
-internal import Glibc
+import Glibc
 
 /// Why a layer is not in force.
 struct LayerFailure: Error {

@@ -1,5 +1,5 @@
-internal import CProcessSandbox
-internal import Glibc
+import CProcessSandbox
+import Glibc
 
 /// Hides files in a mount namespace of the process. Unlike Landlock's rules, it leaves the files beside them in reach,
 /// also those that are created later. Only root may do it (`CAP_SYS_ADMIN`).

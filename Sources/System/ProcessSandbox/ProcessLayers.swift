@@ -1,5 +1,5 @@
-internal import CProcessSandbox
-internal import Glibc
+import CProcessSandbox
+import Glibc
 
 /// The layers that are one or two system calls.
 enum ProcessLayers {

@@ -1,4 +1,4 @@
-internal import Glibc
+import Glibc
 
 /// Restricts the calling process for the rest of its life.
 public struct ProcessSandbox {

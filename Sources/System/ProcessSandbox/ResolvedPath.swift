@@ -1,4 +1,4 @@
-internal import Glibc
+import Glibc
 
 /// Absolute paths without symbolic links, as Landlock and the mount table know them.
 enum ResolvedPath {

@@ -1,4 +1,4 @@
-internal import CProcessSandbox
+import CProcessSandbox
 
 /// The environment variables that a signer process gets from the gateway.
 ///

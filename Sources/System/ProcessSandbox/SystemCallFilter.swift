@@ -1,5 +1,5 @@
-internal import CProcessSandbox
-internal import Glibc
+import CProcessSandbox
+import Glibc
 
 /// A seccomp filter (seccomp(2)) that refuses calls with `EPERM` and allows all others.
 enum SystemCallFilter {

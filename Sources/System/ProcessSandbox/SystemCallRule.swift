@@ -1,4 +1,4 @@
-internal import CProcessSandbox
+import CProcessSandbox
 
 /// A system call that the filter refuses, always or with certain arguments.
 struct SystemCallRule {

@@ -1,5 +1,5 @@
-internal import CProcessSandbox
-internal import Glibc
+import CProcessSandbox
+import Glibc
 
 /// The system calls that a signer does not need and that reach the kernel's administration or another process.
 ///

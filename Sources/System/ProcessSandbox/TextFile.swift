@@ -1,4 +1,4 @@
-internal import Glibc
+import Glibc
 
 /// Small files of /proc.
 enum TextFile {

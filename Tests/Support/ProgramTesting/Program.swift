@@ -1,6 +1,6 @@
 package import Foundation
-internal import Glibc
-internal import ProcessSandbox
+import Glibc
+import ProcessSandbox
 
 /// Programs that tests start.
 package enum Program {

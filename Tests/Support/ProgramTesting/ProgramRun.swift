@@ -1,5 +1,5 @@
 package import Foundation
-internal import Glibc
+import Glibc
 
 /// A program that a test has run to its end.
 ///

@@ -1,8 +1,8 @@
-internal import CProcessSandbox
-internal import Foundation
-internal import Glibc
-internal import ProcessSandbox
-internal import SandboxAttempts
+import CProcessSandbox
+import Foundation
+import Glibc
+import ProcessSandbox
+import SandboxAttempts
 
 /// The sandboxed process.
 struct ProbeChild {

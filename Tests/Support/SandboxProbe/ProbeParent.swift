@@ -1,6 +1,6 @@
-internal import Foundation
-internal import Glibc
-internal import SandboxAttempts
+import Foundation
+import Glibc
+import SandboxAttempts
 
 /// The process that starts the sandboxed one, and that the attempts are directed at.
 enum ProbeParent {

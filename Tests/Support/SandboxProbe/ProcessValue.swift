@@ -1,6 +1,6 @@
-internal import Foundation
-internal import Glibc
-internal import SandboxAttempts
+import Foundation
+import Glibc
+import SandboxAttempts
 
 /// A property of this process that a layer sets.
 enum ProcessValue: String {

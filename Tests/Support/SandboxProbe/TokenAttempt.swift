@@ -1,5 +1,5 @@
-internal import Foundation
-internal import PKCS11
+import Foundation
+import PKCS11
 
 /// Signs with a key on a token: `MODULE:LABEL:PIN-FILE`.
 struct TokenAttempt {

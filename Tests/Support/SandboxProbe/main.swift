@@ -1,5 +1,5 @@
-internal import Foundation
-internal import Glibc
+import Foundation
+import Glibc
 
 // Applies a sandbox and makes attempts, for tests.
 //

@@ -1,6 +1,6 @@
 public import Crypto
 public import SigningKit
-internal import Synchronization
+import Synchronization
 
 /// The keys of a `FakeKeyBackend`, and the faults that a test scripts for them.
 public final class FakeBackendLocation: Sendable {

@@ -1,6 +1,6 @@
-internal import Crypto
+import Crypto
 public import SigningKit
-internal import Synchronization
+import Synchronization
 
 /// A backend with keys in memory, for tests of the layers above it. Its `FakeBackendLocation` scripts faults.
 ///

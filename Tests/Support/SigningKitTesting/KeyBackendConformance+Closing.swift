@@ -1,5 +1,5 @@
-internal import SigningKit
-internal import Testing
+import SigningKit
+import Testing
 
 extension KeyBackendConformance {
     /// `close()` waits for signatures in progress and can be called again; then every call throws `KeyError.closed`.

@@ -1,5 +1,5 @@
-internal import SigningKit
-internal import Testing
+import SigningKit
+import Testing
 
 extension KeyBackendConformance {
     /// A URI finds its key, another URI is not found, and a URI that matches two keys is refused.

@@ -1,6 +1,6 @@
-internal import Crypto
-internal import SigningKit
-internal import Testing
+import Crypto
+import SigningKit
+import Testing
 
 extension KeyBackendConformance {
     /// With more callers than the queue accepts, some get `KeyError.busy`, and all others get a valid signature.

@@ -1,5 +1,5 @@
-internal import SigningKit
-internal import Testing
+import SigningKit
+import Testing
 
 extension KeyBackendConformance {
     /// No description and no dump of a value that a caller can hold shows a secret.

@@ -1,6 +1,6 @@
-internal import Crypto
-internal import SigningKit
-internal import Testing
+import Crypto
+import SigningKit
+import Testing
 
 extension KeyBackendConformance {
     /// 2,048 signatures are valid, and in some of them r or s begins with a zero byte.

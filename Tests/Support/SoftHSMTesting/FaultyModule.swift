@@ -1,5 +1,5 @@
 public import Foundation
-internal import Glibc
+import Glibc
 
 /// The FaultyPKCS11 module: it forwards to SoftHSM and injects faults. `FaultyPKCS11.h` describes its rules.
 ///

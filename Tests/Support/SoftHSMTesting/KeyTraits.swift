@@ -1,4 +1,4 @@
-internal import PKCS11
+import PKCS11
 
 /// The attributes of a test key. A key that a test expects to be refused changes one of them.
 public struct KeyTraits: Sendable {

@@ -1,7 +1,7 @@
 public import Foundation
-internal import Glibc
-internal import PKCS11
-internal import Synchronization
+import Glibc
+import PKCS11
+import Synchronization
 
 /// SoftHSM with its own directory, for one test process. SoftHSM has one state per process, so all tests share it and
 /// each test creates its own tokens. The directory is removed when the process exits.

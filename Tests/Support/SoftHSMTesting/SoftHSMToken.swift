@@ -1,6 +1,6 @@
 public import Crypto
 public import Foundation
-internal import PKCS11
+import PKCS11
 
 /// A temporary SoftHSM token.
 public struct SoftHSMToken: Sendable {

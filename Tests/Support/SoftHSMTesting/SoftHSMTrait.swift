@@ -1,4 +1,4 @@
-internal import Synchronization
+import Synchronization
 public import Testing
 
 /// Runs each test of a suite alone among all tests in this process that use SoftHSM. SoftHSM has one state per process:

@@ -1,7 +1,7 @@
-internal import Crypto
-internal import Encodings
-internal import Foundation
-internal import PKCS11
+import Crypto
+import Encodings
+import Foundation
+import PKCS11
 public import SigningKit
 
 /// The visible properties of a key and its token, whether or not the key is fit to sign.

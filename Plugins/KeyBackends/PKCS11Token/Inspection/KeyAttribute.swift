@@ -1,6 +1,6 @@
-internal import Encodings
-internal import PKCS11
-internal import SigningKit
+import Encodings
+import PKCS11
+import SigningKit
 
 /// An attribute of a private key: how to read it, and what the compliance report expects. `CKA_VALUE` is not one of
 /// them.

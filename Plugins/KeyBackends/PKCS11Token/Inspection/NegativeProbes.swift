@@ -1,4 +1,4 @@
-internal import PKCS11
+import PKCS11
 
 /// Tries both ways to extract a private key. The behaviour of the token counts, not the attributes that it reports.
 enum NegativeProbes {

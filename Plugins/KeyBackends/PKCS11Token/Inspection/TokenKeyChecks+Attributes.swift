@@ -1,5 +1,5 @@
-internal import PKCS11
-internal import SigningKit
+import PKCS11
+import SigningKit
 
 extension TokenKeyChecks {
     var attributeChecks: [ComplianceCheck] { KeyAttribute.all.map(check) + [signOnly] }

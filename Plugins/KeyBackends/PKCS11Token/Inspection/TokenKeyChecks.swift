@@ -1,5 +1,5 @@
-internal import PKCS11
-internal import SigningKit
+import PKCS11
+import SigningKit
 
 /// The checks of a key on a token for a compliance report.
 struct TokenKeyChecks {

@@ -1,6 +1,6 @@
-internal import Encodings
-internal import PKCS11
-internal import SigningKit
+import Encodings
+import PKCS11
+import SigningKit
 
 /// A private key as the token shows it.
 struct FoundKey: Sendable {

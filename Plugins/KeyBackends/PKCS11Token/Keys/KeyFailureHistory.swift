@@ -1,5 +1,5 @@
-internal import SigningKit
-internal import Synchronization
+import SigningKit
+import Synchronization
 
 /// The failures of a key, updated from any thread. A failing key leaves the token's sessions to the other keys.
 struct KeyFailureHistory: ~Copyable {

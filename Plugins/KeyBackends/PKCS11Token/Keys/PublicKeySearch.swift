@@ -1,7 +1,7 @@
-internal import Crypto
-internal import PKCS11
-internal import SigningKit
-internal import SwiftASN1
+import Crypto
+import PKCS11
+import SigningKit
+import SwiftASN1
 
 /// Finds the public key of a private key: in its public key object, else in its certificate, else in the configuration.
 enum PublicKeySearch {

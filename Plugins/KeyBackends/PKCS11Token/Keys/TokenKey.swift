@@ -1,7 +1,7 @@
-internal import Crypto
-internal import PKCS11
-internal import SigningKit
-internal import Synchronization
+import Crypto
+import PKCS11
+import SigningKit
+import Synchronization
 
 /// A private key that stays on its token.
 final class TokenKey: SigningKey {

@@ -1,7 +1,7 @@
-internal import Crypto
-internal import Encodings
-internal import PKCS11
-internal import SigningKit
+import Crypto
+import Encodings
+import PKCS11
+import SigningKit
 
 /// Destroys a key, the private key object first, and checks that it is gone. An interruption leaves no harmful object.
 struct KeyDestruction {

@@ -1,6 +1,6 @@
-internal import Crypto
-internal import PKCS11
-internal import SigningKit
+import Crypto
+import PKCS11
+import SigningKit
 
 struct KeyGeneration {
     let token: WritableToken

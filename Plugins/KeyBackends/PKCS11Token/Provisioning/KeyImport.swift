@@ -1,7 +1,7 @@
-internal import Crypto
-internal import KeyTransport
-internal import PKCS11
-internal import SigningKit
+import Crypto
+import KeyTransport
+import PKCS11
+import SigningKit
 
 /// Imports a private key, which is read back and proves itself before the public key is created. So a private key with
 /// the expected label and ID but without a public key is an interrupted import.

@@ -1,6 +1,6 @@
-internal import Crypto
-internal import PKCS11
-internal import SigningKit
+import Crypto
+import PKCS11
+import SigningKit
 
 /// The attributes of new keys. Every attribute is set, because defaults differ between tokens, and is read back.
 enum KeyTemplate {

@@ -1,6 +1,6 @@
-internal import KeyTransport
-internal import PKCS11
-internal import SigningKit
+import KeyTransport
+import PKCS11
+import SigningKit
 
 /// Unwraps a package in the token: in one call (`CKM_RSA_AES_KEY_WRAP`) if possible, else the AES key and then the key.
 struct PackageUnwrapping {

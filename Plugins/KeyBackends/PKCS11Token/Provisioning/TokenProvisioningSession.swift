@@ -1,7 +1,7 @@
-internal import Crypto
-internal import Encodings
-internal import KeyTransport
-internal import PKCS11
+import Crypto
+import Encodings
+import KeyTransport
+import PKCS11
 public import SigningKit
 
 extension PKCS11TokenBackend: KeyProvisioning {

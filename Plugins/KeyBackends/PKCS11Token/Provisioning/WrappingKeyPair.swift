@@ -1,7 +1,7 @@
-internal import Crypto
-internal import KeyTransport
-internal import PKCS11
-internal import SigningKit
+import Crypto
+import KeyTransport
+import PKCS11
+import SigningKit
 
 /// An RSA pair under which a token imports keys from elsewhere.
 struct WrappingKeyPair {

@@ -1,6 +1,6 @@
-internal import Glibc
-internal import SigningKit
-internal import Synchronization
+import Glibc
+import SigningKit
+import Synchronization
 
 /// A thread that runs jobs one after the other, at once or after a delay. Without a job it sleeps.
 final class Worker: Sendable {

@@ -1,5 +1,5 @@
-internal import PKCS11
-internal import SigningKit
+import PKCS11
+import SigningKit
 
 /// The logins of this process and of earlier ones with the secret of one file. The process may end during a login, and
 /// its successor must not send a wrong PIN again.

@@ -1,6 +1,6 @@
-internal import PKCS11
-internal import SigningKit
-internal import Synchronization
+import PKCS11
+import SigningKit
+import Synchronization
 
 /// A token that was found by its URI, and the first session with it, which is logged in.
 struct OpenedToken {

@@ -1,7 +1,7 @@
-internal import Logging
-internal import PKCS11
-internal import SigningKit
-internal import Synchronization
+import Logging
+import PKCS11
+import SigningKit
+import Synchronization
 
 /// Restores lost sessions and keys. The measures escalate: a new session, a key search, a login, a new initialisation.
 extension PKCS11TokenBackend {

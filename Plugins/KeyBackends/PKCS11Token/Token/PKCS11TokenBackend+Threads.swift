@@ -1,7 +1,7 @@
-internal import Logging
-internal import PKCS11
-internal import SigningKit
-internal import Synchronization
+import Logging
+import PKCS11
+import SigningKit
+import Synchronization
 
 /// The maintenance thread of a token, and the state of its supervision.
 struct TokenThreads {

@@ -1,7 +1,7 @@
-internal import Crypto
-internal import PKCS11
-internal import SigningKit
-internal import Synchronization
+import Crypto
+import PKCS11
+import SigningKit
+import Synchronization
 
 /// A token with a login: its module, the anchor session that keeps the login, and the keys found so far.
 ///

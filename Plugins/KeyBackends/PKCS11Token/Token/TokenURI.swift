@@ -1,6 +1,6 @@
-internal import Encodings
-internal import PKCS11
-internal import SigningKit
+import Encodings
+import PKCS11
+import SigningKit
 
 /// A PKCS #11 URI (RFC 7512). Its path names a token, a key or both; its query names the module and the PIN's source.
 struct TokenURI: Sendable {

@@ -1,5 +1,5 @@
-internal import PKCS11
-internal import SigningKit
+import PKCS11
+import SigningKit
 
 /// Why a key made no signature.
 enum SigningFault: Error {

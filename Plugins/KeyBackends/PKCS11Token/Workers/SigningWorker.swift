@@ -1,8 +1,8 @@
-internal import Crypto
-internal import DequeModule
-internal import PKCS11
-internal import SigningKit
-internal import Synchronization
+import Crypto
+import DequeModule
+import PKCS11
+import SigningKit
+import Synchronization
 
 /// A session and the thread that signs with it. The thread ends with the session. The pool's lock protects the mutable
 /// state; `signal` wakes the thread.

@@ -1,7 +1,7 @@
-internal import DequeModule
-internal import PKCS11
-internal import SigningKit
-internal import Synchronization
+import DequeModule
+import PKCS11
+import SigningKit
+import Synchronization
 
 extension WorkerPool {
     /// Whether the pool would replace a thread whose call hangs.

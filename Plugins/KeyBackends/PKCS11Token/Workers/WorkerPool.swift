@@ -1,9 +1,9 @@
-internal import Crypto
-internal import DequeModule
-internal import Metrics
-internal import PKCS11
-internal import SigningKit
-internal import Synchronization
+import Crypto
+import DequeModule
+import Metrics
+import PKCS11
+import SigningKit
+import Synchronization
 
 /// The signing workers and their queue. The lock protects only short state changes.
 final class WorkerPool: Sendable {

@@ -30,7 +30,9 @@ def drill(fleet):
     first = fleet.gateways[0]
     status, output, errors = first.run("drill", "run", "compromise", "--throw-away", "--format", "json")
     assert status == 0, errors
-    assert b"warning" not in errors.replace(b"warning: PRIVYSEAL_BINARY", b""), errors
+    # The variables of the tests themselves cause warnings.
+    warnings = [line for line in errors.splitlines() if b"warning" in line and b"is not a known variable" not in line]
+    assert warnings == []
     return json.loads(output)["id"]
 
 

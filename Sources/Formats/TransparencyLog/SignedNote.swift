@@ -159,10 +159,10 @@ public struct NoteScanner {
     }
 
     private static func hasEmptyLine(_ bytes: ArraySlice<UInt8>) -> Bool {
-        var follows = false
+        var isAfterNewline = false
         for byte in bytes {
-            if byte == newline, follows { return true }
-            follows = byte == newline
+            if byte == newline, isAfterNewline { return true }
+            isAfterNewline = byte == newline
         }
         return false
     }

@@ -209,7 +209,7 @@ public final class FleetRegister: Sendable {
         defer { state.withLock { $0.waiters -= 1 } }
         wake.signal()
         let end = ContinuousClock.now + limit
-        // Look again and again: what is live also depends on the time that passes without a read.
+        // Polls, because a gateway stops being live by time alone, without a new read.
         while true {
             if let view, isDone(view) { return true }
             guard .now < end, !Task.isCancelled else { return false }

@@ -101,8 +101,7 @@ extension Dispatcher {
         let entry = audit.entry(
             .handOut(
                 client: request.client.name, app: request.app.bundleID, feature: request.featureID, keyID: token.keyID,
-                digest: token.digest, issued: token.issued, expires: token.expires,
-                requestID: request.identity.id))
+                digest: token.digest, issued: token.issued, expires: token.expires, requestID: request.identity.id))
         do { try await audit.record([entry], answers: 1) } catch { throw .unrecorded(error) }
         // As in `release`.
         if audit.dependsOnOthers, case .unwritable(let error) = audit.state { throw .unrecorded(error) }

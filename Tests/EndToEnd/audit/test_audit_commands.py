@@ -341,9 +341,9 @@ def notes_in(text):
 
 
 def assert_search_tells_the_index(gateway):
-    """The gateway indexes a segment some time after it is full."""
+    """The gateway indexes a segment some time after it is full, on a thread of the lowest priority."""
     wanted = ("audit", "search", "--product", "com.example.product7", "--count", "--format", "json")
-    end = time.monotonic() + 30
+    end = time.monotonic() + 120
     while time.monotonic() < end:
         found = run(*wanted, "--database", gateway.place / "audit.db")
         answer = json.loads(found.stdout)

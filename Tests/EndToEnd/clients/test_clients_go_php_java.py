@@ -379,7 +379,7 @@ def test_a_retry_after_504_waits_for_retry_after(connect):
     with ScriptedServer(problem(504, Retry_After=1), answer(200, GOOD)) as server:
         assert connect(server.url).offer()["answer"] == GOOD
         one, two = server.times
-        assert 1 <= two - one < 2
+        assert 1 <= two - one < 2.5
 
 
 def test_a_503_without_retry_after_is_retried_after_a_second(connect):
@@ -420,9 +420,10 @@ def test_the_number_of_retries_is_limited(connect, step, requests, kind):
 @pytest.mark.parametrize("step", [hanging, hanging_in_the_body])
 def test_an_attempt_ends_after_the_timeout(connect, step):
     with ScriptedServer(step, answer(200, GOOD)) as server:
+        begun = time.monotonic()
         assert connect(server.url, timeout=0.5).offer()["answer"] == GOOD
-        one, two = server.times
-        assert 0.4 <= two - one < 3
+        # From the client's begin, because a busy server gets the first request later.
+        assert begun + 0.5 <= server.times[1] < begun + 3
 
 
 def test_an_error_that_is_no_problem_document_has_its_status(connect):

@@ -27,7 +27,7 @@ ISSUERS = [ISSUER_ID[:-1] + str(number) for number in range(3)]
 
 def faulty_library(binary):
     """libFaultyPKCS11.so, which `swift build --build-tests` puts beside the program."""
-    return os.environ.get("PRIVYSEAL_FAULTY") or str(pathlib.Path(binary).resolve().parent / "libFaultyPKCS11.so")
+    return os.environ.get("FAULTY_PKCS11") or str(pathlib.Path(binary).resolve().parent / "libFaultyPKCS11.so")
 
 
 class FaultRules:

@@ -4,7 +4,6 @@ kill, token and register agree, or `privyseal check` says what to do."""
 import hashlib
 import json
 import os
-import pathlib
 import random
 
 import auditing
@@ -15,6 +14,7 @@ from cryptography.hazmat.primitives import serialization
 from key_lifecycle import NEW, THIRD, life
 from running import ISSUER_ID
 from service import write_key
+from signers import faulty_library
 from token_and_gateway import TokenAndGateway, declare, keys_first, took
 
 KILLS = int(os.environ.get("PRIVYSEAL_KILLS", "5"))
@@ -55,8 +55,7 @@ def test_the_log_records_the_import_and_the_destruction_of_a_key(beside):
 
 
 def test_an_import_into_a_token_without_public_key_objects_ends_beside_a_gateway(tmp_path):
-    faulty = os.environ.get("PRIVYSEAL_FAULTY") or str(pathlib.Path(BINARY).resolve().parent / "libFaultyPKCS11.so")
-    beside = TokenAndGateway(tmp_path, faulty)
+    beside = TokenAndGateway(tmp_path, faulty_library(BINARY))
     try:
         took(beside, *beside.import_())
         declare(beside)

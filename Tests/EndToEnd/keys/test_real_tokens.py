@@ -2,8 +2,6 @@
 
 import hashlib
 import json
-import os
-import pathlib
 import subprocess
 
 import pytest
@@ -12,6 +10,7 @@ from cryptography.hazmat.primitives import serialization
 from given_keys import SigningGateway, configuration, run
 from real_tokens import LIBRARIES, NSS, SOFTHSM, TPM, P11KitServer, SoftHSMToken, await_true
 from service import Service, mint, write_key
+from signers import faulty_library
 
 OTHER_KEY_ID = "2X9R4HXF35"
 
@@ -154,12 +153,11 @@ def import_key(tmp_path, token, label, *more, wrapped=None):
 
 
 def test_an_answer_does_not_contain_what_a_module_prints(tmp_path):
-    module = os.environ.get("PRIVYSEAL_FAULTY") or str(pathlib.Path(BINARY).resolve().parent / "libFaultyPKCS11.so")
     with SoftHSMToken() as token:
         rules = tmp_path / "rules"
         rules.write_text("C_Initialize print=noise\nC_Sign print=noise\nC_Finalize print=noise\n")
         environment = {**token.environment, "FAULTY_PKCS11_TARGET": SOFTHSM, "FAULTY_PKCS11_RULES": str(rules)}
-        token.module = module
+        token.module = faulty_library(BINARY)
         path = tmp_path / "gateway.yaml"
         path.write_text(configuration({KEY_ID: token.uri("KEY")}, mint()))
         for command in (["check"], ["keys", "list"]):
@@ -175,13 +173,12 @@ def test_an_answer_does_not_contain_what_a_module_prints(tmp_path):
 
 
 def test_keys_commands_log_in_as_the_configured_or_given_user_type(tmp_path):
-    module = os.environ.get("PRIVYSEAL_FAULTY") or str(pathlib.Path(BINARY).resolve().parent / "libFaultyPKCS11.so")
     with SoftHSMToken() as token:
         # A signer may not use files that appear beside the gateway's own ones.
         (tmp_path / "module").mkdir()
         calls, path = tmp_path / "module" / "calls", tmp_path / "gateway.yaml"
         environment = {**token.environment, "FAULTY_PKCS11_TARGET": SOFTHSM, "FAULTY_PKCS11_CALLS": str(calls)}
-        token.module = module
+        token.module = faulty_library(BINARY)
         settings = "backends: {pkcs11: {userType: 2147483649}}\n"
         path.write_text(configuration({KEY_ID: token.uri("KEY")}, mint(), tmp_path, settings))
         generate = ["generate", "--into", token.uri("NEW"), "--key-id", OTHER_KEY_ID, "--config", path, "--yes"]

@@ -3,6 +3,7 @@
 import collections
 import json
 import os
+import pty
 import random
 import re
 import shutil
@@ -17,10 +18,11 @@ from cryptography.hazmat.primitives import serialization
 from hashlib import sha256
 from key_lifecycle import NEW, OLD, changes, false_signatures, life
 from replicated import PIN, ReplicatedService, TwoTokens, reasons, state_of
+from running import ISSUER_ID
 from service import write_key, write_secret
+from signers import faulty_library
 
 KILLS = int(os.environ.get("PRIVYSEAL_KILLS", "5"))
-FAULTY = os.environ.get("PRIVYSEAL_FAULTY") or os.path.join(os.path.dirname(os.path.realpath(BINARY)), "libFaultyPKCS11.so")
 
 
 def fingerprint(public):
@@ -119,7 +121,7 @@ def test_a_token_that_hangs_during_a_request_is_replaced_by_the_next_one(tmp_pat
     tokens = TwoTokens(tmp_path)
     hang, rules = tmp_path / "hang", tmp_path / "rules"
     rules.write_text("")
-    shutil.copy(FAULTY, tokens.modules["hsm-a"])
+    shutil.copy(faulty_library(BINARY), tokens.modules["hsm-a"])
     tokens.environment |= {"FAULTY_PKCS11_TARGET": "/usr/lib/softhsm/libsofthsm2.so", "FAULTY_PKCS11_RULES": str(rules)}
     service = ReplicatedService(BINARY, tmp_path, tokens)
     service.configure(more="backends: {pkcs11: {operationTimeout: 1}}\n")
@@ -421,6 +423,43 @@ def test_a_job_that_reached_one_of_two_tokens_is_completed_by_the_same_command(j
     assert "An earlier run has finished the work at pkcs11:token=hsm-a" in ended.stderr
     await_(lambda: jobs.work() == [], "the end of the import")
     assert jobs.objects() == [2, 2] and jobs.service.states()[NEW] == "staged"
+
+
+def test_an_import_covers_all_places_if_the_job_that_it_continues_ends_meanwhile(jobs):
+    begin_serving(jobs)
+    assert jobs.run(*jobs.import_()).returncode == 0
+    await_(lambda: jobs.work() == [], "the end of the import")
+    order = {"action": "import", "issuerId": ISSUER_ID, "keyId": NEW, "reason": "a test", "fingerprint": fingerprint(jobs.public)}
+    first, second = (jobs.tokens.uri_on(label, NEW).split("&pin-source")[0] for label in ("hsm-a", "hsm-b"))
+    status, answer = jobs.service.admin("POST", "/v1/ceremonies", {**order, "uri": first, "replicas": [second]})
+    assert (status, answer["outcome"]) == (200, "begun"), answer
+
+    def report(uri):
+        end = {"succeeded": True, "uri": uri, "fingerprint": order["fingerprint"], "evidence": {}}
+        return jobs.service.admin("POST", f"/v1/ceremonies/{answer['ceremony']['id']}/finish", end)
+
+    assert report(first)[0] == 200
+    terminal, end = pty.openpty()
+    command = jobs.command(*jobs.import_())
+    command.remove("--yes")
+    with subprocess.Popen(
+        command, stdin=end, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        env={**os.environ, **jobs.tokens.environment},
+    ) as process:
+        said = ""
+        while "Type yes" not in said:
+            line = process.stderr.readline()
+            assert line, said
+            said += line
+        assert "An earlier run has finished the work at" in said and 'It goes into the token "hsm-b"' in said
+        # The job ends while the command waits for the person.
+        assert report(second)[0] == 200 and jobs.work() == []
+        # The second yes is about the file: it stays.
+        os.write(terminal, b"yes\nno\n")
+        output, said = process.communicate(timeout=60)
+        assert process.returncode == 0, said
+    assert 'in the token "hsm-a" and the token "hsm-b" and staged' in output, output
+    assert jobs.work() == [] and jobs.objects() == [2, 2]
 
 
 def test_imports_and_destructions_over_two_tokens_can_be_completed_after_kills(jobs):

@@ -47,24 +47,29 @@ struct ProvisioningOption: ParsableArguments {
         let open = try await client.overview().jobs.first {
             $0.keyID == order.keyID && $0.issuerID == order.issuerID && $0.action == order.action
         }
+        let places = targets.enumerated().map { (number: $0.offset, target: $0.element) }
         let finished = open?.finishedURIs ?? []
-        let remaining = targets.enumerated().filter { !finished.contains("\($0.element.uri)") }
+        let remaining = places.filter { !finished.contains("\($0.target.uri)") }
         for uri in finished { StandardError.print("An earlier run has finished the work at \(uri).") }
-        return try await Self.withSessions(remaining.map(\.element)[...]) { sessions -> ProvisioningProduct<Product>? in
+        return try await Self.withSessions(remaining.map(\.target)[...]) { sessions -> ProvisioningProduct<Product>? in
             try consent.require(intention(sessions.map(\.location)))
             if let open {
                 StandardError.print(
                     "An earlier run began at \(open.begun.text) and did not end; this run continues it.")
             }
             guard let job = try await begin(order, client) else { return nil }
-            var product = ProvisioningProduct<Product>(job: job)
-            for (place, session) in zip(remaining, sessions) {
-                let done = try await perform(
-                    job, client, session, at: targets.count > 1 ? "\(place.element.uri)" : nil
-                ) { try await work(place.offset, session, open != nil) }
-                product.add(done.product, at: place.offset, session.location, done.outcome)
+            // The gateway may have ended the earlier job meanwhile. Then this is another job without a finished place.
+            let others = job.id == open?.id ? [] : places.filter { finished.contains("\($0.target.uri)") }
+            return try await Self.withSessions(others.map(\.target)[...], sessions) { sessions in
+                var product = ProvisioningProduct<Product>(job: job)
+                for (place, session) in zip(remaining + others, sessions) {
+                    let done = try await perform(
+                        job, client, session, at: targets.count > 1 ? "\(place.target.uri)" : nil
+                    ) { try await work(place.number, session, open != nil) }
+                    product.add(done.product, at: place.number, session.location, done.outcome)
+                }
+                return product
             }
-            return product
         }
     }
 
@@ -135,6 +140,7 @@ struct ProvisioningProduct<Product> {
         _ product: Product, at number: Int, _ location: ProvisioningLocation, _ outcome: KeyLifecycleAnswer
     ) {
         places.append(Place(number: number, product: product, location: location))
+        places.sort { $0.number < $1.number }
         self.outcome = outcome
     }
 }

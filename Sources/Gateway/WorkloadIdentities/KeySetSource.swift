@@ -4,6 +4,7 @@ import NIOCore
 import NIOHTTP1
 import NIOPosix
 import NIOSSL
+import SigningKit
 
 /// Reads the text of a key set.
 protocol KeySetSource: Sendable {
@@ -32,23 +33,13 @@ struct KeySetFile: KeySetSource {
     }
 
     private static func read(_ path: String) throws(KeySetError) -> [UInt8] {
-        // O_NONBLOCK: opening a FIFO would wait for a writer (fifo(7)).
-        let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
-        guard descriptor >= 0 else { throw unreadable(path) }
-        defer { close(descriptor) }
-        var text: [UInt8] = []
-        var chunk = [UInt8](repeating: 0, count: 16 << 10)
-        while text.count <= KeySet.maximumLength {
-            let count = chunk.withUnsafeMutableBytes { Glibc.read(descriptor, $0.baseAddress, $0.count) }
-            if count == 0 { return text }
-            if count < 0, errno != EINTR { throw unreadable(path) }
-            text += chunk.prefix(max(count, 0))
+        do throws(BoundedFile.Failure) { return try BoundedFile.read(path, limit: KeySet.maximumLength) } catch {
+            switch error {
+            case .tooLong: throw .tooLarge
+            case .directory, .notRegular: throw .unreadable("\(path) is not a regular file")
+            case .system(let code): throw .unreadable("\(path) cannot be read: \(String(cString: strerror(code)))")
+            }
         }
-        throw .tooLarge
-    }
-
-    private static func unreadable(_ path: String) -> KeySetError {
-        .unreadable("\(path) cannot be read: \(String(cString: strerror(errno)))")
     }
 }
 

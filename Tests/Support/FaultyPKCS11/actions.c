@@ -44,11 +44,12 @@ static int overflow_stack(const char *unused) {
     return frame[0] >= 0 ? overflow_stack(unused) + frame[0] : 0;
 }
 
-// Blocks of this size are not in the cache of a thread, whose blocks glibc checks less (malloc(3)).
+// Blocks of this size are not in the cache of a thread, whose blocks glibc checks less (malloc(3)). Without `volatile`,
+// an optimizer removes the blocks, here and in `leak`.
 static int overrun_heap(const char *unused) {
     (void)unused;
     enum { SIZE = 2000 };
-    char *first = malloc(SIZE), *second = malloc(SIZE);
+    char *volatile first = malloc(SIZE), *volatile second = malloc(SIZE);
     if (!first || !second) return ENOMEM;
     for (volatile size_t offset = 0; offset < SIZE + 64; offset++) first[offset] = (char)0xFF;
     free(second);
@@ -107,7 +108,7 @@ static int install_handlers(const char *unused) {
 static int leak(const char *megabytes) {
     unsigned long limit = *megabytes ? strtoul(megabytes, NULL, 0) : ~0ul;
     for (unsigned long count = 0; count < limit; count++) {
-        char *memory = malloc(1 << 20);
+        char *volatile memory = malloc(1 << 20);
         if (!memory) return errno;
         memset(memory, 1, 1 << 20);
     }

@@ -21,29 +21,16 @@ enum CredentialFile {
 
     private static func read(_ path: String, _ name: String) throws(KeyError) -> String? {
         func unreadable(_ reason: String) -> KeyError { .unavailable("The \(name) \(path) cannot be read: \(reason).") }
-        let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK)
-        guard descriptor >= 0 else {
-            if errno == ENOENT || errno == ENOTDIR { return nil }
-            throw unreadable(String(cString: strerror(errno)))
-        }
-        defer { close(descriptor) }
-        var status = stat()
-        guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
-            throw unreadable("it is not a file")
-        }
-        var bytes = [UInt8](repeating: 0, count: longest + 1)
-        var count = 0
-        while count < bytes.count {
-            let result = bytes.withUnsafeMutableBytes { room in
-                Glibc.read(descriptor, room.baseAddress?.advanced(by: count), room.count - count)
+        let bytes: [UInt8]
+        do throws(BoundedFile.Failure) { bytes = try BoundedFile.read(path, limit: longest) } catch {
+            switch error {
+            case .system(ENOENT), .system(ENOTDIR): return nil
+            case .system(let code): throw unreadable(String(cString: strerror(code)))
+            case .directory, .notRegular: throw unreadable("it is not a file")
+            case .tooLong: throw unreadable("it is longer than \(longest) bytes")
             }
-            if result < 0, errno == EINTR { continue }
-            guard result >= 0 else { throw unreadable(String(cString: strerror(errno))) }
-            if result == 0 { break }
-            count += result
         }
-        guard count <= longest else { throw unreadable("it is longer than \(longest) bytes") }
-        guard let text = String(validating: bytes[..<count], as: UTF8.self) else { throw unreadable("it is not UTF-8") }
+        guard let text = String(validating: bytes, as: UTF8.self) else { throw unreadable("it is not UTF-8") }
         return text
     }
 }

@@ -34,6 +34,31 @@ public struct WrappedKey: Hashable, Sendable {
     public func hash(into hasher: inout Hasher) { hasher.combine(encryptedKey) }
 }
 
+extension WrappedKey: Codable {
+    private enum CodingKeys: CodingKey {
+        case wrappingKey, publicKey, hash, encryptedAESKey, encryptedKey
+    }
+
+    public init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: CodingKeys.self)
+        self.init(
+            wrappingKey: try container.decode(PublicKeyFingerprint.self, forKey: .wrappingKey),
+            publicKey: try container.decode(CodedPublicKey.self, forKey: .publicKey).key,
+            hash: try container.decode(WrappingHash.self, forKey: .hash),
+            encryptedAESKey: try container.decode([UInt8].self, forKey: .encryptedAESKey),
+            encryptedKey: try container.decode([UInt8].self, forKey: .encryptedKey))
+    }
+
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: CodingKeys.self)
+        try container.encode(wrappingKey, forKey: .wrappingKey)
+        try container.encode(CodedPublicKey(key: publicKey), forKey: .publicKey)
+        try container.encode(hash, forKey: .hash)
+        try container.encode(encryptedAESKey, forKey: .encryptedAESKey)
+        try container.encode(encryptedKey, forKey: .encryptedKey)
+    }
+}
+
 /// The hash of RSA-OAEP, for the label and for MGF1.
 public enum WrappingHash: String, Codable, Sendable {
     case sha1 = "SHA-1"

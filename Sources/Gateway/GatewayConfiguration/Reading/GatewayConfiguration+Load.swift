@@ -24,7 +24,7 @@ extension GatewayConfiguration {
     ) throws(ConfigurationError) -> GatewayConfiguration {
         let bytes: [UInt8]
         do {
-            bytes = try BoundedFile.read(path, limit: maximumSize, mayBePipe: mayBePipe)
+            bytes = try BoundedFile.contents(of: path, limit: maximumSize, mayBePipe: mayBePipe)
         } catch {
             let origin = ConfigurationOrigin(source: path)
             throw ConfigurationError([ConfigurationFinding(origin: origin, sentence: error.sentence)])

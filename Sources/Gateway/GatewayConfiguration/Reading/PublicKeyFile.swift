@@ -10,7 +10,7 @@ enum PublicKeyFile {
     static func read(_ path: String) throws(InvalidValue) -> P256.Signing.PublicKey {
         let bytes: [UInt8]
         do {
-            bytes = try BoundedFile.read(path, limit: maximumSize)
+            bytes = try BoundedFile.contents(of: path, limit: maximumSize)
         } catch {
             throw InvalidValue("names a file that \(error.sentence)")
         }

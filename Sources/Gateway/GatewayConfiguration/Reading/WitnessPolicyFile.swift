@@ -1,5 +1,6 @@
 import Crypto
 import Encodings
+import SigningKit
 public import TransparencyLog
 
 /// A policy with witnesses that the gateway can ask (C2SP tlog-policy).
@@ -12,7 +13,9 @@ public struct WitnessPolicyFile: Sendable {
     fileprivate init(_ file: GatewayConfiguration.File) throws(InvalidValue) {
         self.file = file
         let bytes: [UInt8]
-        do throws(InvalidValue) { bytes = try BoundedFile.read(file.path, limit: WitnessPolicy.maximumSize) } catch {
+        do throws(InvalidValue) {
+            bytes = try BoundedFile.contents(of: file.path, limit: WitnessPolicy.maximumSize)
+        } catch {
             throw InvalidValue("names a file that \(error.sentence)")
         }
         digest = Array(SHA256.hash(data: bytes))

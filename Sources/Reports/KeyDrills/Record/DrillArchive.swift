@@ -75,8 +75,8 @@ public struct DrillArchive: Sendable {
         close(directory)
     }
 
-    private static func refusal(_ path: String, _ act: String) -> DrillError {
-        DrillError("\(path) cannot be \(act): \(String(cString: strerror(errno))).")
+    private static func refusal(_ path: String, _ act: String, _ code: Int32 = errno) -> DrillError {
+        DrillError("\(path) cannot be \(act): \(String(cString: strerror(code))).")
     }
 
     // MARK: Reading
@@ -107,24 +107,16 @@ public struct DrillArchive: Sendable {
     private func contents(of id: String) throws(DrillError) -> [UInt8] {
         guard DrillID.isWellFormed(id) else { throw DrillError("\"\(id)\" is not the ID of a drill.") }
         let path = path(id, "json")
-        // O_NONBLOCK: open() must not wait for the writer of a FIFO.
-        let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
-        guard descriptor >= 0 else {
-            guard errno == ENOENT else { throw Self.refusal(path, "read") }
-            throw DrillError(
-                "There is no drill \(id) in \(directory); privyseal drill list shows the existing ones.")
+        do throws(BoundedFile.Failure) { return try BoundedFile.read(path, limit: Self.longest) } catch {
+            switch error {
+            case .system(ENOENT):
+                throw DrillError(
+                    "There is no drill \(id) in \(directory); privyseal drill list shows the existing ones.")
+            case .system(let code): throw Self.refusal(path, "read", code)
+            case .directory, .notRegular: throw DrillError("\(path) is not a regular file.")
+            case .tooLong: throw DrillError("\(path) is longer than \(Self.longest) bytes; a drill record is shorter.")
+            }
         }
-        let file = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
-        var facts = stat()
-        guard fstat(descriptor, &facts) == 0 else { throw Self.refusal(path, "read") }
-        guard facts.st_mode & S_IFMT == S_IFREG else { throw DrillError("\(path) is not a regular file.") }
-        guard let bytes = try? file.read(upToCount: Self.longest + 1) ?? Data() else {
-            throw Self.refusal(path, "read")
-        }
-        guard bytes.count <= Self.longest else {
-            throw DrillError("\(path) is longer than \(Self.longest) bytes; a drill record is shorter.")
-        }
-        return Array(bytes)
     }
 
     /// The maximum size of a record's file, in bytes. The record of a one-day drill has about 100 KiB.

@@ -1,0 +1,53 @@
+import Glibc
+
+/// Reads whole files of limited length.
+public enum BoundedFile {
+    public enum Failure: Error, Equatable {
+        /// The error code of open(2), fstat(2) or read(2).
+        case system(Int32)
+        case directory
+        /// The file is a FIFO, a socket or a device.
+        case notRegular
+        case tooLong
+    }
+
+    /// Reads into a single buffer, so that a caller who wipes the result leaves no copy of a secret.
+    ///
+    /// - Parameters:
+    ///   - limit: in bytes.
+    ///   - mayBePipe: whether to read a FIFO or a device, too. The call then waits until another process writes to it.
+    public static func read(_ path: String, limit: Int, mayBePipe: Bool = false) throws(Failure) -> [UInt8] {
+        // O_NONBLOCK: without it, opening a FIFO waits until another process opens it for writing (fifo(7)).
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | (mayBePipe ? 0 : O_NONBLOCK))
+        guard descriptor >= 0 else { throw .system(errno) }
+        defer { close(descriptor) }
+        if !mayBePipe { try requireRegularFile(descriptor) }
+        var failure: Int32?
+        // A further byte shows that the file is too long.
+        let bytes = [UInt8](unsafeUninitializedCapacity: limit + 1) { buffer, count in
+            while count < buffer.count {
+                let result = Glibc.read(descriptor, buffer.baseAddress?.advanced(by: count), buffer.count - count)
+                if result == 0 { return }
+                if result > 0 {
+                    count += result
+                } else if errno != EINTR {
+                    failure = errno
+                    return
+                }
+            }
+        }
+        if let failure { throw .system(failure) }
+        guard bytes.count <= limit else { throw .tooLong }
+        return bytes
+    }
+
+    private static func requireRegularFile(_ descriptor: Int32) throws(Failure) {
+        var status = stat()
+        guard fstat(descriptor, &status) == 0 else { throw .system(errno) }
+        switch status.st_mode & S_IFMT {
+        case S_IFREG: return
+        case S_IFDIR: throw .directory
+        default: throw .notRegular
+        }
+    }
+}

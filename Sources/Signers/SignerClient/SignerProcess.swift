@@ -24,8 +24,6 @@ final class SignerProcess: Sendable {
 
     /// Loading the program and applying the sandbox take a few hundredths of a second.
     private static let startTimeout = Duration.seconds(10)
-    /// How long a process may take to end by itself.
-    private static let endTimeout = Duration.seconds(2)
 
     private init(_ connection: SignerConnection, _ protection: SignerProtection, _ end: ProcessEnd) {
         self.connection = connection

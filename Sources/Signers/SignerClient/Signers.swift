@@ -52,11 +52,6 @@ public final class Signers: Sendable {
             .map { SignerReport($0.value, location: $0.key.locator?.uri.description) }
     }
 
-    /// The IDs of all child processes that are signers.
-    public var processIDs: Set<Int32> {
-        Set(pools.withLock { $0.values.flatMap(\.processes) }.map(\.processID))
-    }
-
     /// The names of all signers.
     public var names: [String] { Set(pools.withLock { $0.keys.map(\.settings.name) }).sorted() }
 

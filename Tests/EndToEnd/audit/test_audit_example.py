@@ -1,6 +1,7 @@
 """The example of docs/audit-format.md, run on the files next to it and on forged versions of them."""
 
 import pathlib
+import re
 import subprocess
 import sys
 
@@ -48,6 +49,26 @@ def test_the_example_refuses_a_changed_file(tmp_path, kind, part, other):
     answer = check(kind, tmp_path / "file")
     assert answer.returncode == 1, answer.stdout
     assert answer.stdout.startswith("Refused: ") and answer.stdout.count("\n") == 1
+
+
+def test_the_example_names_the_witnesses_that_cosigned_and_refuses_a_wrong_cosignature(tmp_path):
+    # Both are in docs/audit-format.md.
+    document = (EXAMPLE.parent / "audit-format.md").read_text(encoding="utf-8")
+    (cosignature,) = re.findall("^— witness.*\n", document, re.M)
+    (witness,) = re.findall(r"^witness\.example\.com/w1\+.*\n", document, re.M)
+    keys, file = tmp_path / "keys", tmp_path / "file"
+    keys.write_text((EXAMPLE / "log.pub").read_text(encoding="utf-8") + witness, encoding="utf-8")
+    note = (EXAMPLE / "checkpoint.txt").read_text(encoding="utf-8")
+    file.write_text(note + cosignature, encoding="utf-8")
+    answer = check("note", file, keys)
+    assert answer.returncode == 0
+    assert answer.stdout.endswith(" Cosigned by witness.example.com/w1 at 2026-11-21T13:28:01Z.\n"), answer.stdout
+    assert "Cosigned" not in check("note", file).stdout
+    # Another time, and a witness in place of the log.
+    for forged in (note + cosignature.replace("lpmAzwAAAABr", "lpmAzwAAAABs"), note.rsplit("\n\n", 1)[0] + "\n\n" + cosignature):
+        file.write_text(forged, encoding="utf-8")
+        answer = check("note", file, keys)
+        assert answer.returncode == 1 and answer.stdout.startswith("Refused: "), answer.stdout
 
 
 def test_the_example_refuses_another_key(tmp_path):

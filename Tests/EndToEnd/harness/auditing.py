@@ -303,7 +303,7 @@ class AuditCopy:
             faults.append("the head is of another size")
         for note in [*self.kept, *elsewhere, *(note for _, note in self.heads)]:
             try:
-                _, size, root = example.check_note(note, keys)
+                _, size, root, _ = example.check_note(note, keys)
             except example.Refused as reason:
                 faults.append(f"a note is refused: {reason}")
                 continue

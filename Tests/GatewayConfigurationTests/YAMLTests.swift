@@ -18,9 +18,9 @@ struct YAMLTests {
     @Test(
         "the reader refuses an invalid document with its line",
         arguments: [
-            Case("", "gateway.yaml: holds no settings; it must have at least the key accounts."),
-            Case("# only a comment\n", "gateway.yaml: holds no settings; it must have at least the key accounts."),
-            Case("~\n", "gateway.yaml: holds no settings; it must have at least the key accounts."),
+            Case("", "gateway.yaml: holds no settings; it must have accounts or services."),
+            Case("# only a comment\n", "gateway.yaml: holds no settings; it must have accounts or services."),
+            Case("~\n", "gateway.yaml: holds no settings; it must have accounts or services."),
             Case(
                 "{}\n",
                 "gateway.yaml:1: accounts: is missing; give a list with the issuerId, apps, keys and activeKey of each account."

@@ -120,7 +120,7 @@ extension KeyLifecycleOverview {
         }
         self.init(
             accounts: accounts, proposals: stateCache.proposals.filter { !isOver(stateCache.deadline(of: $0)) },
-            jobs: stateCache.jobs, differences: Self.differences(stateCache, records, held, handles))
+            jobs: stateCache.jobs, differences: Self.differences(stateCache, records, held, handles, at: time))
         for record in records where record.state == .retiring {
             guard let deadline = stateCache.deadline(of: record), deadline.time <= time, !isOver(deadline) else {
                 continue
@@ -144,7 +144,7 @@ extension KeyLifecycleOverview {
 
     private static func differences(
         _ stateCache: KeyStateCache, _ records: [KeyLifecycleRecord], _ held: [String: KeyLifecycleState],
-        _ handles: [String: KeyHandle]
+        _ handles: [String: KeyHandle], at time: Timestamp
     ) -> [String] {
         var sentences: [String] = []
         if !stateCache.isLoaded {
@@ -190,7 +190,7 @@ extension KeyLifecycleOverview {
                         + (record.state == .active ? "." : ", or retire it."))
             case (.destroyed, true):
                 sentences.append(
-                    handles[record.keyID]?.state.canSign == true
+                    handles[record.keyID]?.hasProof(after: record.since, now: time) == true
                         ? "The key \(record.keyID) is destroyed in the register, but still signs proofs: it exists. "
                             + "Destroy it on its token, remove it from the configuration and reload."
                         : "The key \(record.keyID) is destroyed, and the configuration still names it. Remove it and "
@@ -199,6 +199,14 @@ extension KeyLifecycleOverview {
             }
         }
         return sentences
+    }
+}
+
+extension KeyHandle {
+    /// Whether the key can sign, and its last proof is younger than `begin`.
+    fileprivate func hasProof(after begin: Timestamp, now: Timestamp) -> Bool {
+        guard state.canSign, let proofAge else { return false }
+        return proofAge < .milliseconds(now.milliseconds - begin.milliseconds)
     }
 }
 

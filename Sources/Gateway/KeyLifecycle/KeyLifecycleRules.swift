@@ -21,7 +21,11 @@ struct KeyLifecycleRules {
 
     /// Throws if the destruction of the key has begun: the key must not sign again.
     private func requireNoDestruction(of keyID: String) throws(KeyLifecycleRefusal) {
-        guard !jobs.contains(where: { $0.keyID == keyID && $0.action == .destroy }) else {
+        let fingerprint = records[keyID]?.fingerprint
+        let isBegun = jobs.contains { job in
+            job.action == .destroy && (job.keyID == keyID || (fingerprint != nil && job.fingerprint == fingerprint))
+        }
+        guard !isBegun else {
             throw KeyLifecycleRefusal(
                 "The destruction of \(keyID) has begun but not ended. End it first: privyseal keys destroy \(keyID).")
         }
@@ -174,11 +178,12 @@ struct KeyLifecycleRules {
             throw KeyLifecycleRefusal(
                 "The key \(order.keyID) belongs to the account \(known.issuerID), not to \(order.issuerID).")
         }
-        if let other = jobs.first(where: { $0.keyID == order.keyID && !order.isSameWork(as: $0) }) {
+        let open = jobs.first { $0.keyID == order.keyID }
+        if let other = open, !order.isSameWork(as: other), order.action != .destroy {
             throw KeyLifecycleRefusal(
                 "The \(other.action.rawValue) of \(order.keyID) at \(other.uri) that \(other.actor) began at "
                     + "\(other.begun.text) has not ended; end it first, with the "
-                    + "same command.")
+                    + "same command, or destroy the key.")
         }
         if order.action == .destroy {
             guard let known else { return }
@@ -201,7 +206,8 @@ struct KeyLifecycleRules {
                 "The key \(order.keyID) was compromised at \(compromisedAt.text). A key ID is "
                     + "Apple's name for one key: import the new one under its own ID.")
         }
-        guard known.state != .destroyed else { return }
+        // The key of an interrupted generation may have been adopted meanwhile.
+        guard known.state != .destroyed, open == nil || order.action == .import else { return }
         let expected = known.fingerprint ?? seen
         // The configuration names the key, but the gateway has never seen it. The order provides it.
         if expected == nil, known.history.allSatisfy({ $0.action == .adopt }) { return }

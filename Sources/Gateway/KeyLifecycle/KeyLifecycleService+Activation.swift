@@ -109,8 +109,6 @@ extension KeyLifecycleService {
         return fingerprint
     }
 
-    func handle(_ keyID: String) -> KeyHandle? { gateway.current.ring.handles.first { $0.settings.keyID == keyID } }
-
     /// Signs and records a proof of possession that an administrator requested.
     public func prove(_ keyID: String, by actor: Administrator) async throws(KeyLifecycleRefusal) -> KeyLifecycleRecord
     {

@@ -46,7 +46,9 @@ extension KeyLifecycleService {
                 "The key at \(uri) is not \(order.keyID): its fingerprint is \(found), not \(expected).")
         case .present(nil, _): return
         case .unfit, .absent:
-            let uris = declared + (known?.recordedURIs ?? [])
+            // A destruction may replace an open job, whose work may have reached the token or not.
+            let open = stateCache.jobs.first { $0.keyID == order.keyID }?.uris ?? []
+            let uris = declared + (known?.recordedURIs ?? []) + open
             guard uris.contains(where: { gateway.current.ring.isSameKey($0, uri) }) else {
                 throw KeyLifecycleRefusal(
                     "The gateway sees no key at \(uri). Give the URI that the configuration has for \(order.keyID).")

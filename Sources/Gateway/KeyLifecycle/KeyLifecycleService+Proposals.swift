@@ -156,11 +156,4 @@ extension KeyLifecycleService {
         transaction.set(proposal, isOpen: isOpen, among: stateCache.proposals, event, by: actor)
         try await commit(transaction)
     }
-
-    /// A random ID that is short enough to be read aloud.
-    static func newID() -> String {
-        let letters = Array("abcdefghjkmnpqrstuvwxyz23456789")
-        var random = SystemRandomNumberGenerator()
-        return String((0..<8).compactMap { _ in letters.randomElement(using: &random) })
-    }
 }

@@ -22,20 +22,34 @@ extension KeyLifecycleService {
         }
         let seen = looks
         return try await inTurn { () throws(KeyLifecycleRefusal) in
-            if try check(order) { try requirePresence(order, seen) }
             let known = stateCache.jobs.first { $0.keyID == order.keyID }
+            guard order.continues == nil || order.continues == known?.id else {
+                throw KeyLifecycleRefusal(
+                    .changed,
+                    "The work on \(order.keyID) that an earlier run began has ended meanwhile. privyseal keys show "
+                        + "\(order.keyID) has its result.")
+            }
+            if try check(order) { try requirePresence(order, seen) }
             let proposal = try await approval(order, known, by: actor)
             if let proposal, proposal.approver == nil { return .proposed(proposal) }
             try await resetUnseenAdoption(order)
-            // The same order again continues its job.
-            var job = if let known { known } else { try newJob(order, proposal, by: actor) }
+            // The same order again continues its job. A destruction replaces any other job of the key.
+            let continued = known.flatMap { order.isSameWork(as: $0) ? $0 : nil }
+            var job = if let continued { continued } else { try newJob(order, proposal, by: actor) }
+            job.recordedRuns = (known?.runs ?? 0) + 1
             (job.worker, job.workerProofs, job.report) = (actor.name, actor.proofs, nil)
             // The administrator who approved a takeover must not carry out the job later.
-            if known != nil, let person = proposal?.approvingPerson { job.approverProofs += person.identities }
+            if continued != nil, let person = proposal?.approvingPerson { job.approverProofs += person.identities }
             var begun = KeyLifecycleEntry(job, .begun, by: actor.name)
             begun.approver = proposal?.approver ?? begun.approver
             var transaction = RegisterTransaction()
-            transaction.set(job, isOpen: true, among: stateCache.jobs, begun)
+            if let known, continued == nil {
+                let evidence = ["failure": "\(actor.name) ordered the destruction of the key instead."]
+                transaction.set(
+                    known, isOpen: false, among: stateCache.jobs,
+                    KeyLifecycleEntry(known, .failed, by: actor.name, evidence: evidence))
+            }
+            transaction.set(job, isOpen: true, among: transaction.jobs ?? stateCache.jobs, begun)
             if let proposal {
                 transaction.set(proposal, isOpen: false, among: stateCache.proposals, .approved, by: actor.name)
             }
@@ -71,7 +85,7 @@ extension KeyLifecycleService {
         }
         try rules.job(order, seen: handle(order.keyID)?.fingerprint)
         try requireProvisioning(order)
-        return isServing && order.action == .destroy && !stateCache.jobs.contains { $0.keyID == order.keyID }
+        return isServing && order.action == .destroy && !stateCache.jobs.contains { order.isSameWork(as: $0) }
     }
 
     /// Throws unless the key backend can show the result afterwards. A key file cannot: the gateway holds its key in
@@ -119,10 +133,14 @@ extension KeyLifecycleService {
         _ order: ProvisioningOrder, _ known: ProvisioningJob?, by actor: Administrator
     ) async throws(KeyLifecycleRefusal) -> KeyProposal? {
         // The administrator who does the work needs no approval to continue. A takeover by another one needs approval.
-        if let known, known.workingPerson.isSamePerson(as: actor) { return nil }
-        guard stateCache.hasDualControl(order.issuerID) || known != nil else { return nil }
+        let isContinued = known.map { order.isSameWork(as: $0) } ?? false
+        let isOwn = known?.workingPerson.isSamePerson(as: actor) ?? true
+        if isOwn, isContinued { return nil }
+        guard stateCache.hasDualControl(order.issuerID) || !isOwn else { return nil }
         try require(actor, inAccount: order.issuerID)
-        if let approver = known?.approvingPerson, approver.isSamePerson(as: actor) { throw Self.isApprover(actor) }
+        if isContinued, let approver = known?.approvingPerson, approver.isSamePerson(as: actor) {
+            throw Self.isApprover(actor)
+        }
         var details = order.details
         if let known { details["takesOver"] = known.id }
         guard

@@ -12,17 +12,12 @@ extension KeyLifecycleService {
     ) async throws(KeyLifecycleRefusal) -> KeyLifecycleAnswer {
         try KeyLifecycleLimits.check(evidence: end.evidence)
         try requireLoaded()
-        let keyID = try job(id, endedBy: actor).keyID
-        let before = stateCache.records[keyID]
         // Another report of the job can arrive during the look: of another place, or of a command that was killed.
         var looks = 0
         while true {
             looks += 1
             do throws(KeyLifecycleRefusal) { return try await finishUnlessChanged(id, end, by: actor) } catch {
-                let isOpen = stateCache.jobs.contains { $0.id == id }
-                if !isOpen, let record = stateCache.records[keyID], record != before {
-                    return .ended(record)
-                }
+                if let record = stateCache.records.values.first(where: { $0.hasEnded(id) }) { return .ended(record) }
                 guard error.kind == .changed, looks < Self.looksForReport else { throw error }
             }
         }
@@ -39,16 +34,25 @@ extension KeyLifecycleService {
         let facts = end.isSuccess ? try await facts(of: before, end, at: before.uri) : nil
         return try await inTurn { () throws(KeyLifecycleRefusal) in
             var job = try job(id, endedBy: actor)
-            guard end.isSuccess else {
-                try await set(job, isOpen: false, .failed, by: actor.name, end)
-                return .ended(stateCache.records[job.keyID] ?? KeyLifecycleRecord(job, at: now))
-            }
+            guard end.isSuccess else { return try await fail(job, end, by: actor) }
             guard job == before else { throw Self.hasChanged(job.keyID) }
             (job.worker, job.report) = (actor.name, end)
             if let facts { return .ended(try await conclude(job, end, facts)) }
             try await set(job, isOpen: true, .reported, by: actor.name, end)
             return .waiting(job)
         }
+    }
+
+    /// Records a failure. The job stays open if the same command has to complete something: the result at another place,
+    /// the work of another run, or the change of a token. Then it needs no further approval.
+    ///
+    /// - Parameter facts: further evidence for the entry.
+    func fail(
+        _ job: ProvisioningJob, _ end: ProvisioningResult, by actor: Administrator, facts: [String: String] = [:]
+    ) async throws(KeyLifecycleRefusal) -> KeyLifecycleAnswer {
+        let isOpen = job.runs > 1 || !job.results.isEmpty || job.report != nil || end.mayHaveChanged == true
+        try await set(job, isOpen: isOpen, .failed, by: actor.name, end, facts: facts)
+        return isOpen ? .begun(job) : .ended(stateCache.records[job.keyID] ?? KeyLifecycleRecord(job, at: now))
     }
 
     /// - Parameter facts: further evidence for the entry.
@@ -198,6 +202,7 @@ extension KeyLifecycleService {
         var evidence = end.reported.merging(facts) { _, seen in seen }
         evidence.merge(job.places) { _, place in place }
         evidence["endedBy"] = job.worker
+        evidence["job"] = job.id
         var record = stateCache.records[job.keyID] ?? KeyLifecycleRecord(job, at: now)
         let isFirst = record.history.isEmpty
         switch job.action {
@@ -225,6 +230,9 @@ extension KeyLifecycleRecord {
             issuerID: job.issuerID, keyID: job.keyID, state: .staged, since: time,
             provenance: job.action == .generate ? .generated : .imported, fingerprint: job.fingerprint)
     }
+
+    /// Whether a provisioning job with this ID has succeeded.
+    public func hasEnded(_ job: String) -> Bool { history.contains { $0.evidence["job"] == job } }
 
     /// The places in the evidence of the last change that has a URI.
     var recordedURIs: [String] {

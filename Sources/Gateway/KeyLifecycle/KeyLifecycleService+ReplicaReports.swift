@@ -20,10 +20,7 @@ extension KeyLifecycleService {
             guard job == before else { throw Self.hasChanged(job.keyID) }
             job.worker = actor.name
             if end.isSuccess { return try await accept(end, facts, at: uri, of: job) }
-            // A job that has a result stays open, so that the same command completes it without another approval.
-            let isOpen = !job.results.isEmpty
-            try await set(job, isOpen: isOpen, .failed, by: actor.name, end, facts: ["uri": uri])
-            return isOpen ? .begun(job) : .ended(stateCache.records[job.keyID] ?? KeyLifecycleRecord(job, at: now))
+            return try await fail(job, end, by: actor, facts: ["uri": uri])
         }
     }
 

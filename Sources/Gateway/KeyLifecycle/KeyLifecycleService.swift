@@ -151,6 +151,15 @@ public final class KeyLifecycleService: Service {
 
     // MARK: Helpers
 
+    func handle(_ keyID: String) -> KeyHandle? { gateway.current.ring.handles.first { $0.settings.keyID == keyID } }
+
+    /// A random ID that is short enough to be read aloud.
+    static func newID() -> String {
+        let letters = Array("abcdefghjkmnpqrstuvwxyz23456789")
+        var random = SystemRandomNumberGenerator()
+        return String((0..<8).compactMap { _ in letters.randomElement(using: &random) })
+    }
+
     /// The gateways of a fleet use the clock of its database, so that one whose clock is wrong ends nothing for the others.
     func isOver(_ deadline: Deadline) -> Bool {
         guard let fleet else { return audit.clock.isOver(deadline) }
@@ -225,6 +234,7 @@ public final class KeyLifecycleService: Service {
                     try requireLoaded()
                     // Each change must begin from a recorded state.
                     try await recordAdoptions()
+                    try await recordIdentities()
                     try await recordStops()
                     return .success(try await body())
                 } catch {
@@ -315,6 +325,8 @@ public final class KeyLifecycleService: Service {
         looks.cancel()
         following.cancel()
         for monitor in activationMonitors.withLock({ $0.values }) { monitor.cancel() }
+        // The last configuration may have changed persons a moment ago.
+        await processDeadlines()
         await recordLastStops()
         if let fleet { await leave(fleet) }
     }
@@ -355,5 +367,23 @@ public final class KeyLifecycleService: Service {
         guard !adopted.isEmpty else { return }
         // Use the current time, because the adoptions are older than other entries, and entry times must ascend.
         _ = try await record(adopted.sorted { $0.keyID < $1.keyID }, at: now)
+    }
+
+    /// Records what the configuration has added to the persons of open proposals and jobs. A later configuration may not
+    /// show any more that these are the same persons.
+    private func recordIdentities() async throws(KeyLifecycleRefusal) {
+        let recorded = KeyStateCache()
+        guard !stateCache.proposals.isEmpty || !stateCache.jobs.isEmpty,
+            (try? recorded.load(audit.registers, at: now)) != nil
+        else { return }
+        var transaction = RegisterTransaction()
+        for proposal in stateCache.proposals where !recorded.proposals.contains(proposal) {
+            transaction.set(proposal, isOpen: true, among: stateCache.proposals, .identified, by: Self.gatewayName)
+        }
+        for job in stateCache.jobs where !recorded.jobs.contains(job) {
+            transaction.set(
+                job, isOpen: true, among: stateCache.jobs, KeyLifecycleEntry(job, .identified, by: Self.gatewayName))
+        }
+        if !transaction.registrations.isEmpty { try await commit(transaction) }
     }
 }

@@ -33,6 +33,9 @@ public struct ProvisioningJob: Codable, Sendable, Equatable {
     var recordedWorker: String?
     @OmittedIfEmpty public var workerProofs: [String] = []
     public var begun: Timestamp
+    /// How often a command began this work, or work on the key that it replaced. Nil in a register of an earlier version.
+    var recordedRuns: Int?
+    public var runs: Int { recordedRuns ?? 1 }
     /// The result that the administrator reported and the gateway has not verified yet; nil before, and for a job with
     /// several places.
     public var report: ProvisioningResult?
@@ -45,7 +48,9 @@ public struct ProvisioningJob: Codable, Sendable, Equatable {
         case keyID = "keyId"
         case uri, replicas, fingerprint, reason, actor, approver, approverProofs
         case recordedWorker = "worker"
-        case workerProofs, begun, report, results
+        case workerProofs, begun
+        case recordedRuns = "runs"
+        case report, results
     }
 
     var workingPerson: Administrator { Administrator(name: worker, proofs: workerProofs) }
@@ -75,6 +80,8 @@ public struct ProvisioningOrder: Codable, Sendable, Equatable {
     @OmittedIfEmpty public var replicas: [String]
     public var fingerprint: PublicKeyFingerprint?
     public var reason: String
+    /// The job that the order continues, which the caller has seen; nil for any. The order is refused if it has ended.
+    public var continues: String?
 
     /// All places, in order.
     var uris: [String] { [uri] + replicas }
@@ -83,7 +90,7 @@ public struct ProvisioningOrder: Codable, Sendable, Equatable {
         case action
         case issuerID = "issuerId"
         case keyID = "keyId"
-        case uri, replicas, fingerprint, reason
+        case uri, replicas, fingerprint, reason, continues
     }
 
     public init(
@@ -107,12 +114,14 @@ public struct ProvisioningResult: Codable, Sendable, Equatable {
     /// The place that the result is about; nil for a job with one place.
     public var uri: String?
     public var fingerprint: PublicKeyFingerprint?
+    /// For a failure: whether the token may have changed, so that the job stays open.
+    public var mayHaveChanged: Bool?
     /// The evidence or the error by name, such as `tokenSerial`, `method`, `CKA_EXTRACTABLE`.
     @OmittedIfEmpty public var evidence: [String: String]
 
     private enum CodingKeys: String, ClosedCodingKey {
         case isSuccess = "succeeded"
-        case uri, fingerprint, evidence
+        case uri, fingerprint, mayHaveChanged, evidence
     }
 
     public init(isSuccess: Bool, fingerprint: PublicKeyFingerprint?, evidence: [String: String]) {

@@ -30,6 +30,15 @@ extension SignerPool {
         return process
     }
 
+    private func handle(_ notice: SignerNotice) {
+        switch notice {
+        case .event(let backend, let event): state.withLock { $0.backends[backend]?.report }?(event)
+        case .log(let line): SignerMessages.log(line, of: settings.name)
+        case .metrics(let records): SignerMetricRecords.record(records)
+        case .progress: break
+        }
+    }
+
     private func handle(_ event: SignerConnection.Event, of process: SignerProcess?) {
         switch event {
         case .notice(let notice): handle(notice)

@@ -1,6 +1,7 @@
 """A key in AWS KMS, as moto simulates it: provisioning, signing, compliance report, throttling, expiring credentials."""
 
 import concurrent.futures
+import hashlib
 import json
 import time
 
@@ -8,6 +9,7 @@ import pytest
 from auditing import await_
 from cloud import KEYS, NOWHERE, REGION, STATIC, Container, Instance, TokenService, client, make_key, public_key
 from conftest import KEY_ID
+from cryptography.hazmat.primitives import serialization
 from given_keys import SigningGateway, configuration, run
 from moto.core import DEFAULT_ACCOUNT_ID
 from service import mint, write_key
@@ -127,7 +129,9 @@ def test_an_imported_key_signs_and_its_destruction_deletes_the_material(tmp_path
         wrapped = run(NOWHERE, "keys", "wrap", source, "--for", wrapping, "--out", package)
         assert wrapped.returncode == 0, wrapped.stderr
         source.unlink()
-        what = ["--wrapped", package]
+        der = key.public_key().public_bytes(
+            serialization.Encoding.DER, serialization.PublicFormat.SubjectPublicKeyInfo)
+        what = ["--wrapped", package, "--fingerprint", "sha256:" + hashlib.sha256(der).hexdigest()]
     with Gateway(tmp_path, uris, STATIC) as gateway:
         config = ["--config", gateway.configuration, "--yes"]
         ended = run(

@@ -528,7 +528,7 @@ def test_the_command_line_distinguishes_a_stopped_gateway_from_a_refusal(service
     service.stop()
     status, _, errors = service.keys_command("states", by="ann")
     assert status == 1
-    assert f"unix:{service.directory}/admin.sock: no process listens there, so the gateway is not running." in errors
+    assert f"unix:{service.directory}/admin.sock: no process listens there. Start the gateway, or correct the address." in errors
 
 
 # Precedence of the register

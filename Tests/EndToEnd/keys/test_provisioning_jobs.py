@@ -5,6 +5,7 @@ import hashlib
 import json
 import os
 import random
+import subprocess
 
 import auditing
 import pytest
@@ -51,6 +52,31 @@ def test_the_log_records_the_import_and_the_destruction_of_a_key(beside):
     assert beside.objects() == []
     assert beside.service.states()[NEW] == "destroyed"
     assert NEW not in published()
+    assert beside.open_work() == []
+
+
+@pytest.mark.parametrize("action", ["import", "destroy"])
+def test_the_same_command_twice_at_the_same_time_ends_like_one(beside, action):
+    if action == "destroy":
+        took(beside, *beside.import_())
+        declare(beside)
+    arguments = beside.import_() if action == "import" else beside.destroy()
+    both = [
+        subprocess.Popen(
+            beside.command(*arguments), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+            env={**os.environ, **beside.environment})
+        for _ in range(2)
+    ]  # fmt: skip
+    said = [one.communicate(timeout=120)[1] for one in both]
+    if all(one.returncode for one in both):
+        # Each may have met the work of the other. The same command completes it.
+        ended = beside.run(*arguments)
+        assert ended.returncode == 0 or "is destroyed already" in ended.stderr, (said, ended.stderr)
+    assert beside.objects() == (["Private", "Public"] if action == "import" else []), said
+    if action == "import":
+        declare(beside)
+    else:
+        assert beside.service.states()[NEW] == "destroyed", said
     assert beside.open_work() == []
 
 

@@ -58,9 +58,10 @@ def test_an_unreadable_wrapping_key_is_reported_without_the_usage_of_the_program
     assert said == f"privyseal: {tmp_path}/missing.pem cannot be read: No such file or directory.\n"
 
 
-@pytest.mark.parametrize("name", ["", " ", "shop\nadmin"])
+@pytest.mark.parametrize("name", ["", " ", "shop\nadmin", "Shop", "operator"])
 def test_a_token_is_made_only_for_a_name_that_the_configuration_can_hold(name):
-    assert "must be one line of text" in refused("clients", "mint", name, status=64)
+    said = refused("clients", "mint", name, status=64)
+    assert ("is reserved" if name == "operator" else "must be 1 to 63 lower-case letters") in said
 
 
 def test_a_warning_about_the_configuration_is_printed_once(configuration):

@@ -27,6 +27,7 @@ struct KeyGeneration {
         }
         tell("The token generated a P-256 key pair.")
         do {
+            try ExistingKeyObjects.requireOne(name, token)
             var placed = try placed(pair.privateKey, name, .generated)
             placed.warnings = KeyTemplate.warnings(template) + placed.warnings
             return placed

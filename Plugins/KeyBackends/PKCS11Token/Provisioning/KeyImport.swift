@@ -59,6 +59,7 @@ struct KeyImport {
                     .run(allowsClear: allowsClear)
             }
         do {
+            try ExistingKeyObjects.requireOne(name, token)
             var readback = try CreatedKeyCheck(newKey.object, in: token.session)
             guard readback.faults.isEmpty else {
                 throw KeyError.unfit(
@@ -269,12 +270,25 @@ struct ExistingKeyObjects {
 
     /// - Throws: `unfit` if the token must not get the new key.
     func requireNone(_ name: KeyName, _ token: TokenInfo) throws(KeyError) {
-        let cure = "Choose another label, or destroy that key first with privyseal keys destroy."
+        let cure =
+            "Choose another label, or destroy that key first: privyseal keys destroy, or for a wrapping key "
+            + "pkcs11-tool --delete-object."
         if hasPublicKey { throw .unfit("The token \(token.name) already has this key. Nothing was changed.") }
         if hasLabel {
             throw .unfit("The token \(token.name) already has a key with the label \"\(name.label)\". \(cure)")
         }
         if hasID { throw .unfit("The token \(token.name) already has a key with this CKA_ID. Choose another id.") }
+    }
+
+    /// Call it after the creation of a key, whose label was free before.
+    ///
+    /// - Throws: `failed` if another command created a key with this label at the same time.
+    static func requireOne(_ name: KeyName, _ token: WritableToken) throws {
+        let label = Attribute(.label, text: name.label)
+        guard try token.session.objects(with: [Attribute(.privateKey), label]).count > 1 else { return }
+        throw KeyError.failed(
+            "Another command brought a key with the label \"\(name.label)\" into the token \(token.info.name) at the same "
+                + "time. Run the same command again.")
     }
 
     /// Public key objects with this point, in either of the two encodings that tokens use.

@@ -8,6 +8,8 @@ public struct KeyLifecycleEntry: Sendable {
         /// The key signed a proof of possession on request.
         case proved
         case proposed, approved, rejected
+        /// A new configuration gave a person of a proposal or of a provisioning job another name or proof.
+        case identified
         /// All gateways of a fleet have proved the key of an activation.
         case agreed
         /// A provisioning job began or failed.

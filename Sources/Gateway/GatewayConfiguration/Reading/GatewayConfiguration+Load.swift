@@ -57,7 +57,7 @@ extension GatewayConfiguration {
                 root = found
                 _ = configuration.readSection(root, findings)
             } else if findings.faults.isEmpty {
-                findings.fault("holds no settings; it must have at least the key accounts", at: file)
+                findings.fault("holds no settings; it must have accounts or services", at: file)
             }
         }
         EnvironmentReader.read(environment, into: &configuration, findings)

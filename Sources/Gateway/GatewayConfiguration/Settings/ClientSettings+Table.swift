@@ -314,18 +314,24 @@ extension Timestamp {
     var configurationText: String { secondText + "Z" }
 }
 
+extension ClientSettings {
+    /// Why a client cannot have this name, as the end of a sentence; nil if it can.
+    public static func complaint(name: String) -> String? {
+        guard name.hasOnlyLowercase(or: "._-"), (1...63).contains(name.utf8.count), !".-_".contains(name.prefix(1))
+        else {
+            return "must be 1 to 63 lower-case letters, digits, periods, hyphens and underscores, and begin with a "
+                + "letter or a digit, such as shop"
+        }
+        // The gateway's own names for callers that are not clients.
+        return ["anonymous", "operator", "gateway"].contains(name)
+            ? "is reserved for callers that are not clients; give another name" : nil
+    }
+}
+
 extension SettingKind<String> {
     fileprivate static var clientName: Self {
         .parsed("1 to 63 of `a-z0-9._-`") { text throws(InvalidValue) in
-            try require(
-                text.hasOnlyLowercase(or: "._-") && (1...63).contains(text.utf8.count)
-                    && !".-_".contains(text.prefix(1)),
-                "must be 1 to 63 lower-case letters, digits, periods, hyphens and underscores, and begin with a "
-                    + "letter or a digit, such as shop")
-            // The gateway's own names for callers that are not clients.
-            try require(
-                !["anonymous", "operator", "gateway"].contains(text),
-                "is reserved for callers that are not clients; give another name")
+            if let complaint = ClientSettings.complaint(name: text) { throw InvalidValue(complaint) }
             return text
         }
     }

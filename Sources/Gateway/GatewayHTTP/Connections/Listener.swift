@@ -63,6 +63,9 @@ public struct Listener: Service {
             try await server.run()
         } catch let error as IOError where error.errnoCode == EADDRINUSE {
             throw ListenerError.occupied("another process listens on \(settings.address)")
+        } catch is SocketAddressError.UnknownHost {
+            throw ListenerError.unusable(
+                "the host of \(settings.address) cannot be found; give an address of this machine, such as 127.0.0.1")
         } catch let error as IOError {
             let reason = String(cString: strerror(error.errnoCode))
             throw ListenerError.unusable("\(settings.address) cannot be opened: \(reason)")

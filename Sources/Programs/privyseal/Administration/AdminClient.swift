@@ -90,6 +90,9 @@ struct AdminClient {
         case let error as HTTPClientError where error == .connectTimeout:
             "the connection timed out; check that the gateway runs"
         case let error as HTTPClientError: error.shortDescription
+        case let error as IOError where error.errnoCode == EACCES:
+            "this user may not connect; run the command as root or as the gateway's user, or set listeners.admin.mode "
+                + "and owner"
         case NIOSSLError.handshakeFailed(.sslError(let errors)) where "\(errors)".contains("WRONG_VERSION_NUMBER"):
             "it does not speak TLS; if the listener has no tls, give http://"
         case NIOSSLError.handshakeFailed(let error) where "\(error)".contains("CERTIFICATE_VERIFY_FAILED"):
@@ -133,7 +136,7 @@ enum AdminError: Error, CustomStringConvertible {
     var description: String {
         switch self {
         case .absent(let address):
-            "The gateway was not reached: \(address): no process listens there, so the gateway is not running."
+            "The gateway was not reached: \(address): no process listens there. Start the gateway, or correct the address."
         case .unreachable(let sentence): "The gateway was not reached: \(sentence)."
         case .refused(let detail): detail
         }
@@ -186,6 +189,10 @@ struct AdminOption: ParsableArguments {
         guard (configuration == nil) != (admin == nil) else {
             throw ValidationError(
                 "Give the gateway with --config FILE or --admin ADDRESS\(admin == nil ? "" : ", not with both").")
+        }
+        guard admin.map({ address in ["unix:", "http://", "https://"].contains { address.hasPrefix($0) } }) ?? true
+        else {
+            throw ValidationError("--admin must be unix:/path, or an http:// or https:// URL.")
         }
         guard (certificate == nil) == (certificateKey == nil) else {
             throw ValidationError("Give --certificate and --certificate-key together.")

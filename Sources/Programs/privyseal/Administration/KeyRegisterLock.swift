@@ -11,17 +11,19 @@ final class KeyRegisterLock: Sendable {
     /// Nil if there is no key file yet, and so no other holder. Take it before opening the log: another holder could
     /// change what was read before.
     ///
+    /// - Parameter patience: how long to wait for another holder. A command holds the lock for a moment.
     /// - Throws: `CommandError` if another process holds the lock, or if it cannot be taken.
-    init?(beside keyPath: String) throws(CommandError) {
+    init?(beside keyPath: String, patience: Duration = .seconds(2)) throws(CommandError) {
         descriptor = open(keyPath, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else {
             if errno == ENOENT { return nil }
             throw Self.refusal(keyPath)
         }
-        guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
-            let refusal = Self.refusal(keyPath)
-            close(descriptor)
-            throw refusal
+        let end = ContinuousClock.now + patience
+        while flock(descriptor, LOCK_EX | LOCK_NB) != 0 {
+            // `deinit` closes the descriptor.
+            guard errno == EWOULDBLOCK || errno == EINTR, .now < end else { throw Self.refusal(keyPath) }
+            usleep(50_000)
         }
     }
 
@@ -31,8 +33,9 @@ final class KeyRegisterLock: Sendable {
                 "The register of keys cannot be locked (\(path)): \(String(cString: strerror(errno))).")
         }
         return CommandError(
-            "Another process locks the register of keys (\(path)): a running gateway whose admin listener was not "
-                + "reached, or another privyseal keys. Use that gateway's admin listener, or stop the gateway.")
+            "Another process uses the audit log with the key \(path) and its register of keys: a running gateway, or a "
+                + "privyseal command. Stop it, or wait for its end. A second gateway needs another audit.database; a key "
+                + "command can ask the running gateway with --admin.")
     }
 
     deinit {

@@ -75,6 +75,8 @@ struct AuditComposition {
             throw refusal("cannot check whether the audit log \(name) exists. \(error)")
         }
         guard existing != nil || !hasStore else {
+            // Another file than an audit log has no such key.
+            do { _ = try location.read() } catch { throw refusal("\(error)") }
             throw refusal(
                 "the audit log \(origin) in \(name) exists, but not its key \(audit.key.path). "
                     + (isShared

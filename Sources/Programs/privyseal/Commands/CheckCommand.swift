@@ -1,6 +1,7 @@
 import ArgumentParser
 import AuditKit
 import GatewayConfiguration
+import KeyLifecycle
 import Signing
 import StrictJSON
 import WorkloadIdentities
@@ -25,8 +26,8 @@ struct CheckCommand: AsyncParsableCommand {
 
     func run() async throws {
         let configuration = try config.load()
-        let keys = await KeyInventory.take(configuration)
         let register = await KeyRegisterCheck.take(configuration, config.path)
+        let keys = await KeyInventory.take(configuration, states: register.states)
         let issuers = await IssuerCheck.take(configuration)
         output.show(
             keys.members(with: register, issuers),
@@ -73,6 +74,8 @@ struct KeyRegisterCheck {
     let sentences: [String]
     /// Whether no administrator has to act.
     let isFine: Bool
+    /// By key ID; nil if there is no register.
+    var states: [String: KeyLifecycleState]?
 
     static func take(_ configuration: GatewayConfiguration, _ path: String) async -> KeyRegisterCheck {
         guard configuration.audit != nil else {
@@ -80,16 +83,19 @@ struct KeyRegisterCheck {
         }
         do {
             let client = try await AdminOption.parse(["--config", path]).lifecycleClient(configuration)
-            let warnings = KeyWarnings(try await client.overview())
+            let overview = try await client.overview()
+            let warnings = KeyWarnings(overview)
+            let lives = overview.accounts.flatMap(\.keys).map(\.life)
             return KeyRegisterCheck(
                 document: [
                     "status": "seen", "ceremonies": warnings.jobs, "differences": warnings.differences,
                     "proposals": warnings.proposals,
-                ], sentences: warnings.sentences, isFine: !warnings.isUrgent)
+                ], sentences: warnings.sentences, isFine: !warnings.isUrgent,
+                states: Dictionary(lives.map { ($0.keyID, $0.state) }) { first, _ in first })
         } catch {
             return KeyRegisterCheck(
                 document: ["status": "unseen", "reason": "\(error)"],
-                sentences: ["The register of keys could not be read: \(error)"], isFine: false)
+                sentences: ["The register of keys could not be read: \(error)"], isFine: false, states: [:])
         }
     }
 }

@@ -1,4 +1,5 @@
 import ArgumentParser
+import GatewayConfiguration
 import Signing
 
 struct ClientsCommand: AsyncParsableCommand {
@@ -12,8 +13,9 @@ struct ClientsCommand: AsyncParsableCommand {
             commandName: "mint",
             abstract: "Make a bearer token, and show it once.",
             discussion: """
-                Only the token goes to standard output: privyseal clients mint shop > shop.token
-                The entry for the configuration goes to standard error: the token's SHA-256, from which the token \
+                  (umask 077; privyseal clients mint shop > shop.token)
+
+                Only the token goes to standard output. The entry for the configuration goes to standard error: the token's SHA-256, from which the token \
                 cannot be computed. Nothing is stored. A client may have several tokens, so that one can replace \
                 another without interruption.
                 """)
@@ -22,8 +24,8 @@ struct ClientsCommand: AsyncParsableCommand {
         var name: String
 
         func validate() throws {
-            guard name.contains(where: { !$0.isWhitespace }), !name.contains(where: \.isNewline) else {
-                throw ValidationError("The client's name must be one line of text, as in the configuration.")
+            if let complaint = ClientSettings.complaint(name: name) {
+                throw ValidationError("The client's name \(complaint).")
             }
         }
 

@@ -32,7 +32,8 @@ struct KeyConsentOption: ParsableArguments {
         guard !yes else { return }
         guard isatty(STDIN_FILENO) == 1 else {
             throw StandardError.failure(
-                "\(sentence) Standard input is not a terminal: add --yes.", status: ExitCode.validationFailure.rawValue)
+                "Nothing was done. This would need a yes on a terminal, but standard input is none; add --yes. The question "
+                    + "would be: \(sentence)", status: ExitCode.validationFailure.rawValue)
         }
         StandardError.print("\(sentence) Continue? Type yes.")
         guard readLine(strippingNewline: true)?.lowercased() == "yes" else {

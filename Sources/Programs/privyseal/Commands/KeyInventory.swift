@@ -13,17 +13,21 @@ struct KeyInventory {
     private let members: [JSONMembers]
 
     /// Opens every key, and has it sign a proof.
-    static func take(_ configuration: GatewayConfiguration) async -> KeyInventory {
+    ///
+    /// - Parameter states: of the register, by key ID; nil if there is no register.
+    static func take(
+        _ configuration: GatewayConfiguration, states: [String: KeyLifecycleState]?
+    ) async -> KeyInventory {
         LogSetup.bootstrapQuietly()
         let gateway = ConfigurationSnapshot(configuration)
         await gateway.ring.openMissing()
         await gateway.ring.prove()
-        let inventory = KeyInventory(gateway.ring.handles)
+        let inventory = KeyInventory(gateway.ring.handles, states)
         await gateway.ring.close()
         return inventory
     }
 
-    private init(_ keys: [KeyHandle]) {
+    private init(_ keys: [KeyHandle], _ states: [String: KeyLifecycleState]?) {
         canAllSign = keys.allSatisfy(\.state.canSign)
         let reasons = keys.compactMap { key in
             key.state.reason.map { "\n\(key.settings.keyID) (\(key.settings.origin)): \(PlainText.of($0))" }
@@ -33,7 +37,7 @@ struct KeyInventory {
             rows: keys.map { key in
                 // The description of a URI has no attributes that lead to a secret.
                 [
-                    key.settings.keyID, key.issuerID, key.isActive ? "active" : "usable", key.state.name,
+                    key.settings.keyID, key.issuerID, Self.role(of: key, states), key.state.name,
                     key.custody?.rawValue ?? "-", key.fingerprint?.description ?? "-",
                     key.settings.uris.map(\.description).joined(separator: " "),
                 ].map(PlainText.of)
@@ -41,12 +45,19 @@ struct KeyInventory {
         text = ([table.text] + reasons).joined(separator: "\n")
         members = keys.map { key in
             [
-                "keyId": key.settings.keyID, "issuerId": key.issuerID, "active": key.isActive,
+                "keyId": key.settings.keyID, "issuerId": key.issuerID,
+                "active": states.map { $0[key.settings.keyID] == .active } ?? key.isConfiguredActive,
                 "uri": "\(key.settings.uri)", "custody": key.custody, "fingerprint": key.fingerprint,
                 "state": key.state.name, "reason": key.state.reason, "configuredAt": key.settings.origin,
                 "replicas": key.replicas.count > 1 ? key.replicas.map(Self.members) : nil,
             ]
         }
+    }
+
+    /// The key's state in the register. Without a register, the configuration says which key is active.
+    private static func role(of key: KeyHandle, _ states: [String: KeyLifecycleState]?) -> String {
+        guard let states else { return key.isConfiguredActive ? "active" : "if named" }
+        return states[key.settings.keyID]?.rawValue ?? "-"
     }
 
     private static func members(of replica: KeyReplica) -> JSONMembers {

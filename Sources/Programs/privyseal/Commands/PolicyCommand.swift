@@ -20,8 +20,8 @@ struct PolicyCommand: AsyncParsableCommand {
 
                   privyseal policy test --config gateway.yaml --client notifier --service push
 
-                Nothing is signed and no key is opened. The exit status is 0 for allowed, 1 for denied, and 78 if the \
-                configuration is wrong.
+                Name everything that the request will name. Nothing is signed and no key is opened. The exit status is 0 \
+                for allowed, 1 for denied or not configured, and 78 if the configuration is wrong.
                 """)
 
         @OptionGroup var config: ConfigurationOption
@@ -74,18 +74,25 @@ struct PolicyCommand: AsyncParsableCommand {
                         client: client, app: app ?? "", feature: feature ?? "", keyID: key, product: product,
                         offer: offer)
                 }
-            let warning = unconfigured(in: configuration)
             let (origin, denial): (String, Denial?) =
                 switch decision {
                 case .success(let rule): (rule, nil)
                 case .failure(let denial): (denial.origin, denial)
                 }
+            let warning = denial == nil ? unconfigured(in: configuration) : nil
             let members: JSONMembers = [
                 "allowed": denial == nil, "decidedBy": origin, "reason": denial?.description, "warning": warning,
             ]
-            let verdict = denial.map { "denied: \($0) Decided at \(origin)." } ?? "allowed by \(origin)"
+            let verdict = denial.map { "denied: \($0) Decided at \(origin)." } ?? "allowed by \(origin)\(omissions)"
             output.show(members, text: verdict + (warning.map { "\nbut: \($0)" } ?? ""))
-            if denial != nil { throw ExitCode.failure }
+            if denial != nil || warning != nil { throw ExitCode.failure }
+        }
+
+        /// What the tested request does not name. A rule may forbid it for a request that does.
+        private var omissions: String {
+            guard service == nil else { return "" }
+            let missing = [product == nil ? "product" : nil, offer == nil ? "offer" : nil].compactMap(\.self)
+            return missing.isEmpty ? "" : ", for a request that names no \(missing.joined(separator: " and no "))"
         }
 
         /// A rule may allow an app, a feature or a service that is not configured; the answer would be 404.

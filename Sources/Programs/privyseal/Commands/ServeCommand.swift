@@ -54,7 +54,10 @@ struct ServeCommand: AsyncParsableCommand {
 
     private static func lock(_ configuration: GatewayConfiguration) throws -> KeyRegisterLock? {
         guard let audit = configuration.audit else { return nil }
-        return try StandardError.attempt(78) { () throws(CommandError) in try KeyRegisterLock(beside: audit.key.path) }
+        // A supervisor does not repeat a start that ended with 78, but this may succeed later.
+        return try StandardError.attempt(1) { () throws(CommandError) in
+            try KeyRegisterLock(beside: audit.key.path, patience: .seconds(10))
+        }
     }
 
     /// Open files besides public connections: listeners, administrators, tokens, audit log, log, temporary files.

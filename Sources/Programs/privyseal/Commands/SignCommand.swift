@@ -55,6 +55,9 @@ struct SignCommand: AsyncParsableCommand {
         guard input == nil || members.isEmpty else {
             throw ValidationError("Give the request by --input or by NAME=VALUE, not by both.")
         }
+        if let member = members.first(where: { ($0.firstIndex(of: "=") ?? $0.startIndex) == $0.startIndex }) {
+            throw ValidationError("\"\(member)\" is not NAME=VALUE.")
+        }
     }
 
     func run() async throws {
@@ -84,9 +87,7 @@ struct SignCommand: AsyncParsableCommand {
         if let input { return try Self.read(input) }
         var values: [(name: String, json: [UInt8])] = []
         for member in members {
-            guard let equals = member.firstIndex(of: "="), equals != member.startIndex else {
-                throw CommandError("The request cannot be used: \"\(member)\" is not NAME=VALUE.")
-            }
+            guard let equals = member.firstIndex(of: "=") else { continue }
             let name = String(member[..<equals])
             values.append((name, try json(String(member[member.index(after: equals)...]), for: name, fields)))
         }

@@ -14,7 +14,7 @@ enum VerifyHelp {
 
             curl -s localhost:8080/.well-known/jwks.json > jwks.json
             curl -s localhost:8080/v1/apps/com.example.app/promotional-offer \\
-                --json '{"productId":"premium","offerIdentifier":"winter50"}' |
+                --oauth2-bearer "$(cat shop.token)" --json '{"productId":"premium","offerIdentifier":"winter50"}' |
               privyseal verify --key jwks.json
 
           For a legacy signature, also give the requested values:

@@ -54,6 +54,11 @@ enum VerifySubject {
                 "The input is a JWS in JSON serialization; StoreKit takes the compact one: protected.payload.signature."
             )
         }
+        if let type = try? object["type"]?.string(), type.hasPrefix("urn:privyseal:problem:") {
+            let detail = (try? object["detail"]?.string()) ?? type
+            throw ValidationError(
+                "The input has no signature: the gateway refused the request. \(PlainText.of(detail))")
+        }
         let holder = (try? object["signatureInfo"]?.anyObject()["token"]) ?? object["jws"] ?? object["token"]
         guard let holder else { return nil }
         guard let token = try? holder.string() else { throw ValidationError("\"jws\" in the input is not a string.") }

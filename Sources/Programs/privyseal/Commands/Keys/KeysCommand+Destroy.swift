@@ -11,7 +11,7 @@ extension KeysCommand {
             commandName: "destroy",
             abstract: "Delete a key from its token, and check that it is gone.",
             discussion: """
-                The key must be retired, compromised or never activated; a key that is in use is refused. To continue \
+                The key must be retired, compromised, suspended or never activated; a key that is in use is refused. To continue \
                 an interrupted destruction, run the same command again. Afterwards, remove the key from the \
                 configuration. A key with replicas is deleted at all of its places, in one job.
                 """)
@@ -62,7 +62,13 @@ extension KeysCommand {
                     ProvisioningResult(isSuccess: true, fingerprint: gone.fingerprint ?? fingerprint, evidence: facts)
                 )
             }
-            if let work { show(work.places, issuerID, targets) }
+            guard let work else { return }
+            guard case .ended(let record)? = work.outcome, record.state == .destroyed else {
+                throw CommandError(
+                    "The work on \(keyID) is done here, but the register does not say that the key is destroyed. Run the same "
+                        + "command again.")
+            }
+            show(work.places, issuerID, targets)
         }
 
         private func show(

@@ -43,7 +43,10 @@ extension KeysCommand {
         @Option(help: ArgumentHelp("The key's ID, as App Store Connect shows it.", valueName: "key-id"))
         var keyID: String
 
-        @Option(help: ArgumentHelp("The expected fingerprint from another source: sha256:…", valueName: "fingerprint"))
+        @Option(
+            help: ArgumentHelp(
+                "The expected fingerprint from another source: sha256:…; required with --wrapped.",
+                valueName: "fingerprint"))
         var fingerprint: String?
 
         @Option(help: "The reason to record.")
@@ -69,6 +72,11 @@ extension KeysCommand {
             }
             guard !destroysFile || file != nil else {
                 throw ValidationError("--destroy-file is for a .p8 file; a package is of no use to others.")
+            }
+            guard wrapped.isEmpty || fingerprint != nil else {
+                throw ValidationError(
+                    "--wrapped needs --fingerprint: anyone with the public half of the wrapping key can make a package. Take "
+                        + "the fingerprint from the person who wrapped the key.")
             }
             guard fingerprint == nil || fingerprint.flatMap({ PublicKeyFingerprint($0) }) != nil else {
                 throw ValidationError("--fingerprint must be sha256: and 64 hexadecimal digits.")

@@ -12,13 +12,19 @@ extension KeysCommand {
             abstract:
                 "List every key of the configuration: ID, account, location, custody, fingerprint, fitness.",
             discussion:
-                "Each key is opened and signs a proof. privyseal keys states shows what a key may be used for.")
+                """
+                Each key is opened and signs a proof. ROLE is the key's state in the register, which says what the key may \
+                be used for; privyseal keys states shows more of it. Without an audit log there is no register: then \
+                ROLE says whether a request gets the key without naming it (active) or only if it names it (if named).
+                """)
 
         @OptionGroup var config: ConfigurationOption
         @OptionGroup var output: OutputOption
 
         func run() async throws {
-            let keys = await KeyInventory.take(try config.load())
+            let configuration = try config.load()
+            let register = await KeyRegisterCheck.take(configuration, config.path)
+            let keys = await KeyInventory.take(configuration, states: register.states)
             output.show(keys.members(), text: keys.text)
         }
     }

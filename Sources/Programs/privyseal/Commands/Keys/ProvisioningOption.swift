@@ -47,29 +47,20 @@ struct ProvisioningOption: ParsableArguments {
         let open = try await client.overview().jobs.first {
             $0.keyID == order.keyID && $0.issuerID == order.issuerID && $0.action == order.action
         }
-        let places = targets.enumerated().map { (number: $0.offset, target: $0.element) }
         let finished = open?.finishedURIs ?? []
-        let remaining = places.filter { !finished.contains("\($0.target.uri)") }
+        let remaining = targets.enumerated().filter { !finished.contains("\($0.element.uri)") }
         for uri in finished { StandardError.print("An earlier run has finished the work at \(uri).") }
-        return try await Self.withSessions(remaining.map(\.target)[...]) { sessions -> ProvisioningProduct<Product>? in
+        return try await Self.withSessions(remaining.map(\.element)[...]) { sessions -> ProvisioningProduct<Product>? in
             try consent.require(intention(sessions.map(\.location)))
-            if let open {
-                StandardError.print(
-                    "An earlier run began at \(open.begun.text) and did not end; this run continues it.")
+            guard let job = try await begin(order, continuing: open, client) else { return nil }
+            var product = ProvisioningProduct<Product>(job: job)
+            for (place, session) in zip(remaining, sessions) {
+                let done = try await perform(
+                    job, client, session, at: targets.count > 1 ? "\(place.element.uri)" : nil
+                ) { try await work(place.offset, session, job.runs > 1) }
+                product.add(done.product, at: place.offset, session.location, done.outcome)
             }
-            guard let job = try await begin(order, client) else { return nil }
-            // The gateway may have ended the earlier job meanwhile. Then this is another job without a finished place.
-            let others = job.id == open?.id ? [] : places.filter { finished.contains("\($0.target.uri)") }
-            return try await Self.withSessions(others.map(\.target)[...], sessions) { sessions in
-                var product = ProvisioningProduct<Product>(job: job)
-                for (place, session) in zip(remaining + others, sessions) {
-                    let done = try await perform(
-                        job, client, session, at: targets.count > 1 ? "\(place.target.uri)" : nil
-                    ) { try await work(place.number, session, open != nil) }
-                    product.add(done.product, at: place.number, session.location, done.outcome)
-                }
-                return product
-            }
+            return product
         }
     }
 
@@ -96,6 +87,9 @@ struct ProvisioningOption: ParsableArguments {
             var failure = ProvisioningResult(
                 isSuccess: false, fingerprint: job.fingerprint, evidence: ["failure": "\(error)"])
             failure.uri = uri
+            if job.action == .destroy, (error as? KeyError)?.isBeforeDestruction != true {
+                failure.mayHaveChanged = true
+            }
             _ = try? await client.finish(job.id, failure.shortened())
             throw error
         }
@@ -107,13 +101,31 @@ struct ProvisioningOption: ParsableArguments {
         }
     }
 
+    /// - Parameter open: the job of an earlier run.
+    /// - Returns: nil if there is nothing to do now: the job is only proposed, or that of the earlier run has ended.
     private func begin(
-        _ order: ProvisioningOrder, _ client: any KeyLifecycleClient
+        _ order: ProvisioningOrder, continuing open: ProvisioningJob?, _ client: any KeyLifecycleClient
     ) async throws -> ProvisioningJob? {
-        let answer = try await client.begin(order)
-        if case .begun(let job) = answer { return job }
-        output.show(answer, text: KeyAnswerText(gatewayOption: admin.gatewayOption).text(answer))
-        return nil
+        var order = order
+        order.continues = open?.id
+        let answer: KeyLifecycleAnswer
+        do { answer = try await client.begin(order) } catch {
+            guard let open, let life = try await client.overview().key(order.keyID)?.life, life.hasEnded(open.id) else {
+                throw error
+            }
+            StandardError.print(
+                "The work that an earlier run began has ended meanwhile: the key \(life.keyID) is \(life.state.rawValue)."
+            )
+            return nil
+        }
+        guard case .begun(let job) = answer else {
+            output.show(answer, text: KeyAnswerText(gatewayOption: admin.gatewayOption).text(answer))
+            return nil
+        }
+        if job.runs > 1 {
+            StandardError.print("An earlier run began at \(job.begun.text) and did not end; this run continues it.")
+        }
+        return job
     }
 }
 
@@ -140,7 +152,16 @@ struct ProvisioningProduct<Product> {
         _ product: Product, at number: Int, _ location: ProvisioningLocation, _ outcome: KeyLifecycleAnswer
     ) {
         places.append(Place(number: number, product: product, location: location))
-        places.sort { $0.number < $1.number }
         self.outcome = outcome
+    }
+}
+
+extension KeyError {
+    /// Whether a destruction ended with this error before it changed anything.
+    fileprivate var isBeforeDestruction: Bool {
+        switch self {
+        case .notFound, .ambiguous, .unfit, .invalidURI, .invalidSetting: true
+        default: false
+        }
     }
 }

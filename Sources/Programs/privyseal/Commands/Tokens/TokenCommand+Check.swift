@@ -14,8 +14,8 @@ extension TokenCommand {
                   privyseal token check --date "$(curl -sI https://api.storekit.apple.com | sed -n 's/^date: //Ip')"
 
                 The header has whole seconds, and the answer takes a moment, so a difference of up to 5 seconds says \
-                nothing. Tokens with an end carry a time 60 seconds ago, so they bear a clock that is up to 60 seconds \
-                ahead. Tokens for APNs and DeviceCheck carry the time itself. A clock that is a minute behind does no harm.
+                nothing. Tokens with an end carry a time 60 seconds ago, so Apple accepts them if this clock is up to 60 \
+                seconds ahead. Tokens for APNs and DeviceCheck carry the time itself. A clock that is a minute behind does no harm.
 
                 EXIT STATUS
                   0   the difference does no harm
@@ -70,8 +70,8 @@ struct ClockDifference {
         }
         let rest =
             seconds <= ServiceLifetime.allowance
-            ? "Tokens with an end bear that, because they carry a time \(ServiceLifetime.allowance) seconds ago."
-            : "It refuses tokens with an end, too, because they carry a time in its future."
+            ? "It accepts tokens with an end, because they carry a time \(ServiceLifetime.allowance) seconds ago."
+            : "It refuses tokens with an end, too, because they carry a time that is in the future by Apple's clock."
         return """
             This clock is \(amount) ahead of Apple's. Apple may refuse offers, and tokens for APNs and DeviceCheck. \(rest) \
             \(cure)

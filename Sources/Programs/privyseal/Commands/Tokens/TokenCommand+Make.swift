@@ -9,7 +9,7 @@ extension TokenCommand {
             commandName: "make",
             abstract: "Make one token for a service of Apple, and print the same JSON as over HTTP.",
             discussion: """
-                NAME is one of services in the configuration. What the token may choose is given as NAME=VALUE; scopes and \
+                NAME is one of services in the configuration. What a request may choose is given as NAME=VALUE; scopes and \
                 origins may be given several times.
 
                   privyseal token connect --config gateway.yaml "scopes=GET /v1/apps"
@@ -39,7 +39,7 @@ extension TokenCommand {
         @Argument(help: ArgumentHelp("The service.", valueName: "name"))
         var service: String
 
-        @Argument(help: ArgumentHelp("What the token chooses.", valueName: "member=value"))
+        @Argument(help: ArgumentHelp("What the request chooses.", valueName: "member=value"))
         var members: [String] = []
 
         @OptionGroup var config: ConfigurationOption

@@ -2,18 +2,7 @@ import SignerProtocol
 import SigningKit
 import Synchronization
 
-/// What processes send without a call.
-extension SignerPool {
-    func handle(_ notice: SignerNotice) {
-        switch notice {
-        case .event(let backend, let event): state.withLock { $0.backends[backend]?.report }?(event)
-        case .log(let line): SignerMessages.log(line, of: settings.name)
-        case .metrics(let records): SignerMetricRecords.record(records)
-        case .progress: break
-        }
-    }
-}
-
+/// The questions of a signer about logins.
 extension SignerConnection {
     func answer(_ question: Numbered<SignerQuestion>, from logins: (any LoginHistory)?) {
         switch question.message {

@@ -22,13 +22,14 @@ struct KeyLifecycleRules {
     /// Throws if the destruction of the key has begun: the key must not sign again.
     private func requireNoDestruction(of keyID: String) throws(KeyLifecycleRefusal) {
         let fingerprint = records[keyID]?.fingerprint
-        let isBegun = jobs.contains { job in
+        // The key may have a second ID.
+        let destruction = jobs.first { job in
             job.action == .destroy && (job.keyID == keyID || (fingerprint != nil && job.fingerprint == fingerprint))
         }
-        guard !isBegun else {
-            throw KeyLifecycleRefusal(
-                "The destruction of \(keyID) has begun but not ended. End it first: privyseal keys destroy \(keyID).")
-        }
+        guard let destruction else { return }
+        throw KeyLifecycleRefusal(
+            "The destruction of \(destruction.keyID) has begun but not ended. End it first: privyseal keys destroy "
+                + "\(destruction.keyID).")
     }
 
     func active(of issuerID: String) -> KeyLifecycleRecord? {

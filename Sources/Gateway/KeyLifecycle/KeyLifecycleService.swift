@@ -373,8 +373,9 @@ public final class KeyLifecycleService: Service {
     /// show any more that these are the same persons.
     private func recordIdentities() async throws(KeyLifecycleRefusal) {
         let recorded = KeyStateCache()
+        let registers = audit.registers.filter { $0.key == RegisterName.jobs || $0.key.hasPrefix("proposal") }
         guard !stateCache.proposals.isEmpty || !stateCache.jobs.isEmpty,
-            (try? recorded.load(audit.registers, at: now)) != nil
+            (try? recorded.load(registers, at: now)) != nil
         else { return }
         var transaction = RegisterTransaction()
         for proposal in stateCache.proposals where !recorded.proposals.contains(proposal) {

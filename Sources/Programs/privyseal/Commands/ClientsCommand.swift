@@ -15,8 +15,8 @@ struct ClientsCommand: AsyncParsableCommand {
             discussion: """
                   (umask 077; privyseal clients mint shop > shop.token)
 
-                Only the token goes to standard output. The entry for the configuration goes to standard error: the token's SHA-256, from which the token \
-                cannot be computed. Nothing is stored. A client may have several tokens, so that one can replace \
+                Only the token goes to standard output. The entry for the configuration goes to standard error: the token's \
+                SHA-256, from which the token cannot be computed. Nothing is stored. A client may have several tokens, so that one can replace \
                 another without interruption.
                 """)
 

@@ -117,7 +117,7 @@ def test_the_end_of_a_key_names_the_tokens_that_stay_valid(gateway):
         (0, 0, "This clock"),
         (3, 0, "That does no harm."),
         (-50, 0, "behind Apple's. That does no harm."),
-        (30, 1, "Tokens with an end bear that"),
+        (30, 1, "It accepts tokens with an end"),
         (90, 1, "It refuses tokens with an end, too"),
         (-90, 1, "Tokens expire that much earlier"),
     ],

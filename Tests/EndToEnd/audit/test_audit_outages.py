@@ -127,7 +127,7 @@ def test_a_second_gateway_with_the_same_log_does_not_start(place):
         load = KeepingLoad(first, 2)
         load.wait_for(50)
         status, said = second.refuses_to_start()
-        assert status == 78 and "Another process locks the register of keys" in said, said
+        assert status == 1 and "Another process uses the audit log" in said, said
         load.wait_for(len(load.signed) + 50)
         load.stop()
     assert load.surprises == []

@@ -499,7 +499,7 @@ def test_a_migration_refuses_a_damaged_log_and_a_running_gateway(place, server):
         before = old.configuration.read_text()
         old.configuration.write_text(configuration)
         status, _, errors = old.run("audit", "migrate", "--from", old.database)
-        assert status == 1 and b"Another process locks the register of keys" in errors, errors
+        assert status == 1 and b"Another process uses the audit log" in errors, errors
         old.configuration.write_text(before)
     old.configuration.write_text(configuration)
     with contextlib.closing(sqlite3.connect(old.database)) as connection:

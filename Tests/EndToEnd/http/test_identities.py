@@ -1010,10 +1010,10 @@ def faults():
 UNTRUSTED = ("wrong-authority", "authority-of-the-system", "wrong-name", "expired", "plain-http")
 FILES = {
     "missing": "{url} cannot be read: No such file or directory",
-    "directory": "{url} cannot be read: Is a directory",
+    "directory": "{url} is not a regular file",
     "large": TOO_LARGE,
-    "fifo": NOT_A_SET + "The body is empty; a JSON object is expected",
-    "device": TOO_LARGE,
+    "fifo": "{url} is not a regular file",
+    "device": "{url} is not a regular file",
 }
 
 

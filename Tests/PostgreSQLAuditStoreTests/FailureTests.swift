@@ -80,6 +80,56 @@ struct FailureTests {
         #expect(throws: PostgreSQLError.self) { try connection.execute("SELECT 1") }
     }
 
+    @Test("Statements that go together all take effect, and their rows come in order")
+    func together() throws {
+        let connection = try database.connect()
+        try connection.execute("CREATE TEMPORARY TABLE number (value bigint)")
+        let insertions = [[1], [2, 3]].map {
+            Statement("INSERT INTO number SELECT * FROM unnest($1::bigint[])", .integers($0))
+        }
+        #expect(try connection.visit(insertions) { _ in true } == [1, 2])
+        var rows: [Int] = []
+        let reads = [Statement("SELECT $1::bigint", .integer(0)), Statement("SELECT value FROM number ORDER BY value")]
+        for _ in 0..<2 {
+            rows = []
+            #expect(
+                try connection.visit(reads) {
+                    rows.append($0.integer(0))
+                    return true
+                } == [1, 3])
+            #expect(rows == [0, 1, 2, 3])
+        }
+    }
+
+    @Test("After a statement that fails, the server skips those that go with it, and the connection stays usable")
+    func failureTogether() throws {
+        let connection = try database.connect()
+        try connection.execute("CREATE TEMPORARY TABLE number (value bigint PRIMARY KEY)")
+        let insertion = Statement("INSERT INTO number VALUES ($1)", .integer(1))
+        let error = #expect(throws: PostgreSQLError.self) {
+            try connection.visit([insertion, insertion, Statement("INSERT INTO number VALUES (2)")]) { _ in true }
+        }
+        #expect(error?.code == "23505")
+        #expect(connection.isUsable)
+        var rows: [Int] = []
+        try connection.visit("SELECT count(*) FROM number") {
+            rows.append($0.integer(0))
+            return true
+        }
+        #expect(rows == [0])
+    }
+
+    @Test("A server that is silent between statements that go together loses the connection")
+    func silentTogether() throws {
+        let connection = try database.connect()
+        connection.timeout = .milliseconds(300)
+        let error = #expect(throws: PostgreSQLError.self) {
+            try connection.visit([Statement("SELECT 1::bigint"), Statement("SELECT pg_sleep(5)::text")]) { _ in true }
+        }
+        #expect(error?.message.hasPrefix("The server did not answer within") == true)
+        #expect(!connection.isUsable)
+    }
+
     @Test("A result over the limit loses the connection instead of the memory")
     func longResult() throws {
         let connection = try database.connect()

@@ -82,10 +82,32 @@ final class LogDatabase {
         try location.mappingErrors { () throws(PostgreSQLError) in try connection.visit(sql, values) { _ in true } }
     }
 
+    /// Runs statements in one round trip.
+    ///
+    /// - Returns: for each statement, the number of rows that it inserted, changed or removed.
+    @discardableResult
+    func run(_ statements: [Statement]) throws(AuditStoreError) -> [Int] {
+        try location.mappingErrors { () throws(PostgreSQLError) in try connection.visit(statements) { _ in true } }
+    }
+
     func all<Value>(_ sql: String, _ values: BoundValue..., read: (Row) -> Value) throws(AuditStoreError) -> [Value] {
         var rows: [Value] = []
         try location.mappingErrors { () throws(PostgreSQLError) in
             _ = try connection.visit(sql, values) {
+                rows.append(read($0))
+                return true
+            }
+        }
+        return rows
+    }
+
+    /// Begins a transaction with some statements, in one round trip.
+    ///
+    /// - Returns: the rows of all of them.
+    func begin<Value>(_ statements: Statement..., read: (Row) -> Value) throws(AuditStoreError) -> [Value] {
+        var rows: [Value] = []
+        try location.mappingErrors { () throws(PostgreSQLError) in
+            _ = try connection.visit([Statement("BEGIN")] + statements) {
                 rows.append(read($0))
                 return true
             }

@@ -27,31 +27,36 @@ final class LogTransaction: AuditTransaction {
         return open
     }
 
-    /// Sends the waiting entries and the new head to the server.
+    /// Sends the waiting entries and the new head to the server, in one round trip.
     func flush() throws(AuditStoreError) {
-        try sendEntries()
-        guard let newHead else { return }
+        guard let newHead else { return try sendEntries() }
         let database = try database()
-        let count = try database.run(
+        let update = Statement(
             "UPDATE privyseal.log SET size = $4, note = $5 WHERE id = $1 AND epoch = $2 AND size = $3",
             .integer(database.log), .integer(start.epoch), .integer(start.size), .integer(newHead.size),
             .text(newHead.note))
-        guard count == 1 else {
+        guard try database.run([insertion(in: database), update].compactMap(\.self)).last == 1 else {
             throw .fenced("Another writer has changed the audit log in \(database.location.name) meanwhile.")
         }
-        self.newHead = nil
+        (waiting, self.newHead) = ([], nil)
     }
 
     private func sendEntries() throws(AuditStoreError) {
         let database = try database()
-        guard !waiting.isEmpty else { return }
-        try database.run(
+        guard let insertion = insertion(in: database) else { return }
+        try database.run([insertion])
+        waiting = []
+    }
+
+    /// Inserts the waiting entries; nil if there are none.
+    private func insertion(in database: LogDatabase) -> Statement? {
+        guard !waiting.isEmpty else { return nil }
+        return Statement(
             """
             INSERT INTO privyseal.entry
             SELECT $1, * FROM unnest($2::bigint[], $3::bigint[], $4::bytea[])
             """, .integer(database.log), .integers(waiting.map(\.index)),
             .integers(waiting.map { Int(truncatingIfNeeded: $0.mark) }), .byteArrays(waiting.map(\.body)))
-        waiting = []
     }
 
     // MARK: Reading

@@ -36,9 +36,8 @@ final class LogWriter {
     ) throws(AuditStoreError) -> Outcome {
         let (location, connection) = (database.location, database.connection)
         _ = connection.takeWarning()
-        try execute("BEGIN")
         do throws(AuditStoreError) {
-            let head = try lockHead()
+            let head = try begin()
             let transaction = LogTransaction(database, head)
             defer { transaction.end() }
             let outcome = try body(transaction)
@@ -71,17 +70,17 @@ final class LogWriter {
         return epoch + 1
     }
 
-    @discardableResult
     private func execute(_ sql: String) throws(AuditStoreError) -> String {
         try database.location.mappingErrors { () throws(PostgreSQLError) in try database.connection.execute(sql) }
     }
 
-    /// Locks the row of the log for this transaction, and reads the head from it.
-    private func lockHead() throws(AuditStoreError) -> LockedHead {
+    /// Begins a transaction that locks the row of the log, and reads the head from the row.
+    private func begin() throws(AuditStoreError) -> LockedHead {
         let name = database.location.name
-        let rows = try database.all(
-            "SELECT size, note, epoch, \(ServerDurability.columns) FROM privyseal.log WHERE id = $1 FOR UPDATE",
-            .integer(database.log)
+        let rows = try database.begin(
+            Statement(
+                "SELECT size, note, epoch, \(ServerDurability.columns) FROM privyseal.log WHERE id = $1 FOR UPDATE",
+                .integer(database.log))
         ) { row in
             (
                 head: LockedHead(head: LogDatabase.readHead(row), size: row.integer(0), epoch: row.integer(2)),

@@ -122,26 +122,28 @@ final class PostgreSQLFleetMembership: FleetMembership {
                 // The others see it at once; only a crash of the server may lose it.
                 try execute("SET synchronous_commit = off", in: database)
             }
-            try database.run(
-                "INSERT INTO privyseal.shared VALUES ($1, $2, NULL) ON CONFLICT DO NOTHING", .integer(state.fleet),
-                .text(name))
-            try execute("BEGIN", in: database)
             do throws(AuditStoreError) {
-                let rows = try database.all(
-                    """
-                    SELECT substring(value FROM 1 FOR \(Self.longestValue)), \(Self.time) FROM privyseal.shared
-                    WHERE fleet = $1 AND name = $2 FOR UPDATE
-                    """, .integer(state.fleet), .text(name)
+                let rows = try database.begin(
+                    Statement(
+                        "INSERT INTO privyseal.shared VALUES ($1, $2, NULL) ON CONFLICT DO NOTHING",
+                        .integer(state.fleet), .text(name)),
+                    Statement(
+                        """
+                        SELECT substring(value FROM 1 FOR \(Self.longestValue)), \(Self.time) FROM privyseal.shared
+                        WHERE fleet = $1 AND name = $2 FOR UPDATE
+                        """, .integer(state.fleet), .text(name))
                 ) { ($0.isNull(0) ? nil : $0.bytes(0), $0.integer(1)) }
                 guard let row = rows.first, Self.times.contains(row.1) else {
                     throw .damaged(
                         "\(location.name) has lost a shared value of the fleet \(fleet), or has an impossible time.")
                 }
                 let value = change(row.0, Timestamp(milliseconds: Int64(row.1)))
-                try database.run(
-                    "UPDATE privyseal.shared SET value = $3 WHERE fleet = $1 AND name = $2", .integer(state.fleet),
-                    .text(name), .bytes(value))
-                try execute("COMMIT", in: database)
+                try database.run([
+                    Statement(
+                        "UPDATE privyseal.shared SET value = $3 WHERE fleet = $1 AND name = $2", .integer(state.fleet),
+                        .text(name), .bytes(value)),
+                    Statement("COMMIT"),
+                ])
             } catch {
                 if database.connection.isUsable { _ = try? database.connection.execute("ROLLBACK") }
                 throw error

@@ -45,7 +45,7 @@ public final class Connection {
     @discardableResult
     public func execute(_ sql: String) throws(PostgreSQLError) -> String {
         guard PQsendQuery(handle, sql) == 1 else { throw lost() }
-        return try finish { _ in true }.tag
+        return try finish(before: deadline) { _ in true }.tag
     }
 
     /// Runs a statement, and visits its rows until `visit` returns false. The statement is prepared at its first use.
@@ -56,24 +56,67 @@ public final class Connection {
         _ sql: String, _ values: [BoundValue] = [], _ visit: (Row) -> Bool
     ) throws(PostgreSQLError) -> Int {
         let name = try prepare(sql, values)
+        guard send(name, values), PQsetSingleRowMode(handle) == 1 else { throw lost() }
+        return try finish(before: deadline, visit).count
+    }
+
+    /// Runs statements in one round trip (PostgreSQL documentation, "Pipeline Mode"). After a statement that fails, the
+    /// server skips the rest.
+    ///
+    /// - Parameter visit: visits the rows of all statements.
+    /// - Returns: for each statement, the number of rows that it inserted, changed, removed or selected.
+    @discardableResult
+    public func visit(
+        _ statements: [Statement], _ visit: (Row) -> Bool
+    ) throws(PostgreSQLError) -> [Int] {
+        var names: [String] = []
+        for statement in statements { names.append(try prepare(statement.sql, statement.values)) }
+        guard PQenterPipelineMode(handle) == 1 else { throw lost() }
+        for (name, statement) in zip(names, statements) {
+            guard send(name, statement.values) else { throw lost() }
+        }
+        guard PQpipelineSync(handle) == 1 else { throw lost() }
+        let deadline = deadline
+        var (counts, failure) = ([Int](), nil as PostgreSQLError?)
+        for _ in statements {
+            do throws(PostgreSQLError) {
+                _ = PQsetSingleRowMode(handle)
+                counts.append(try finish(before: deadline, visit).count)
+            } catch {
+                guard isUsable else { throw error }
+                failure = failure ?? error
+            }
+        }
+        try endPipeline(before: deadline)
+        if let failure { throw failure }
+        return counts
+    }
+
+    /// Reads the answer to `PQpipelineSync`.
+    private func endPipeline(before deadline: ContinuousClock.Instant) throws(PostgreSQLError) {
+        let result = try next(before: deadline)
+        defer { PQclear(result) }
+        guard PQresultStatus(result) == PGRES_PIPELINE_SYNC, PQexitPipelineMode(handle) == 1 else { throw lost() }
+    }
+
+    /// Sends a prepared statement with its values.
+    ///
+    /// - Returns: whether libpq took it.
+    private func send(_ name: String, _ values: [BoundValue]) -> Bool {
         let encoded = values.map(\.encoded)
         let lengths = encoded.map { Int32(clamping: $0?.count ?? 0) }
         let formats = [Int32](repeating: 1, count: values.count)
         // One buffer for all values, so that their addresses stay valid together.
         let buffer = encoded.compactMap(\.self).flatMap(\.self) + [0]
-        let isSent = buffer.withUnsafeBytes { bytes in
+        return buffer.withUnsafeBytes { bytes in
             var offset = 0
             let addresses = encoded.map { value -> UnsafePointer<CChar>? in
                 guard let value else { return nil }
                 defer { offset += value.count }
                 return bytes.baseAddress?.advanced(by: offset).assumingMemoryBound(to: CChar.self)
             }
-            return PQsendQueryPrepared(
-                handle, name, Int32(values.count), addresses, lengths, formats, 1) == 1
-                && PQsetSingleRowMode(handle) == 1
+            return PQsendQueryPrepared(handle, name, Int32(values.count), addresses, lengths, formats, 1) == 1
         }
-        guard isSent else { throw lost() }
-        return try finish(visit).count
     }
 
     @discardableResult
@@ -85,16 +128,19 @@ public final class Connection {
         if let name = prepared[sql] { return name }
         let name = "privyseal_\(prepared.count)"
         guard PQsendPrepare(handle, name, sql, Int32(values.count), values.map(\.type)) == 1 else { throw lost() }
-        _ = try finish { _ in true }
+        _ = try finish(before: deadline) { _ in true }
         prepared[sql] = name
         return name
     }
 
     // MARK: Results
 
+    private var deadline: ContinuousClock.Instant { .now + timeout }
+
     /// Reads all results of a statement.
-    private func finish(_ visit: (Row) -> Bool) throws(PostgreSQLError) -> (tag: String, count: Int) {
-        let deadline = ContinuousClock.now + timeout
+    private func finish(
+        before deadline: ContinuousClock.Instant, _ visit: (Row) -> Bool
+    ) throws(PostgreSQLError) -> (tag: String, count: Int) {
         var (outcome, failure) = ((tag: "", count: 0), nil as PostgreSQLError?)
         var (isVisiting, rest) = (true, longestResult)
         while let result = try next(before: deadline) {

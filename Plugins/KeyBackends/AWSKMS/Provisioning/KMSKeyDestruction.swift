@@ -20,7 +20,19 @@ struct KMSKeyDestruction: Sendable {
         }
         let found = try await check(metadata)
         let hadMaterial = metadata.hasMaterial
-        if metadata.origin == "EXTERNAL", hadMaterial {
+        let after: KMSKeyMetadata
+        do throws(KeyError) { after = try await delete(metadata) } catch { throw error.duringDestruction }
+        if after.isMultiRegion == true {
+            tell("It is a multi-Region key: its replicas in other regions still have the key. Destroy them, too.")
+        }
+        return DestroyedKey(
+            fingerprint: found, destroyedPrivate: hadMaterial ? 1 : 0, destroyedPublic: 0,
+            remainder: remainder(after), evidence: after.evidence)
+    }
+
+    /// - Returns: the metadata afterwards.
+    private func delete(_ metadata: KMSKeyMetadata) async throws(KeyError) -> KMSKeyMetadata {
+        if metadata.origin == "EXTERNAL", metadata.hasMaterial {
             try await perform(DeleteImportedKeyMaterial(keyID: metadata.keyID), "delete the key material")
             tell("The imported key material is deleted from this region of AWS KMS.")
         }
@@ -29,13 +41,7 @@ struct KMSKeyDestruction: Sendable {
                 ScheduleKeyDeletion(keyID: metadata.keyID, window: keys.location.settings.deletionDays),
                 "schedule the deletion")
         }
-        let after = try await settled(metadata)
-        if after.isMultiRegion == true {
-            tell("It is a multi-Region key: its replicas in other regions still have the key. Destroy them, too.")
-        }
-        return DestroyedKey(
-            fingerprint: found, destroyedPrivate: hadMaterial ? 1 : 0, destroyedPublic: 0,
-            remainder: remainder(after), evidence: after.evidence)
+        return try await settled(metadata)
     }
 
     /// Throws if it is another key than the expected one.

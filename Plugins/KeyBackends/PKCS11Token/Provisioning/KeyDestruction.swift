@@ -40,12 +40,17 @@ struct KeyDestruction {
         let places = [wanted, attributes] + attributes.map { [$0] }
         // The private keys that only share the label or the ID of the key.
         let others = try Self.privateKeys(at: places, in: session).map { $0 - privates.count }
-        try token.destroy(privates)
-        if !privates.isEmpty { tell("The private key was destroyed.") }
-        try token.destroy(publics)
-        if !publics.isEmpty { tell("Its public key was destroyed.") }
-        guard try isGone(publicKey, places, have: others) else {
-            throw KeyError.failed("The token \(token.info.name) still has objects of the key after its destruction.")
+        do {
+            try token.destroy(privates)
+            if !privates.isEmpty { tell("The private key was destroyed.") }
+            try token.destroy(publics)
+            if !publics.isEmpty { tell("Its public key was destroyed.") }
+            guard try isGone(publicKey, places, have: others) else {
+                throw KeyError.failed(
+                    "The token \(token.info.name) still has objects of the key after its destruction.")
+            }
+        } catch {
+            throw token.keyError(error).duringDestruction
         }
         tell("A search by label, ID and public key found no object of the key.")
         let value = { kind in attributes.first { $0.kind == kind }?.value ?? [] }

@@ -42,6 +42,7 @@ public protocol ProvisioningSession: Sendable {
     /// - Parameters:
     ///   - fingerprint: the expected key; nil if unknown.
     ///   - isResumed: whether an earlier destruction was interrupted, so that the key may already be gone.
+    /// - Throws: an error with `isBeforeDestruction` only if nothing was changed; see `KeyError.duringDestruction`.
     func destroy(
         _ selector: KeySelector, expecting fingerprint: PublicKeyFingerprint?, isResumed: Bool,
         tell: @escaping @Sendable (String) -> Void
@@ -191,4 +192,17 @@ struct CodedPublicKey: Codable {
     }
 
     func encode(to encoder: any Encoder) throws { try Array(key.x963Representation).encode(to: encoder) }
+}
+
+extension KeyError {
+    /// Whether a destruction that ends with this error has changed nothing.
+    public var isBeforeDestruction: Bool {
+        switch self {
+        case .notFound, .ambiguous, .unfit, .invalidURI, .invalidSetting: true
+        case .secretUnavailable, .loginRefused, .loginBlocked, .busy, .cancelled, .closed, .unavailable, .failed: false
+        }
+    }
+
+    /// This error, if the destruction may have changed something before.
+    public var duringDestruction: KeyError { isBeforeDestruction ? .failed("\(self)") : self }
 }

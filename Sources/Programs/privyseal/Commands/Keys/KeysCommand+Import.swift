@@ -52,7 +52,9 @@ extension KeysCommand {
         @Option(help: "The reason to record.")
         var reason = "key import"
 
-        @Flag(name: .customLong("destroy-file"), help: "Destroy the .p8 afterwards, without asking.")
+        @Flag(
+            name: .customLong("destroy-file"),
+            help: "Destroy the .p8 without asking, when the gateway has seen the key.")
         var destroysFile = false
 
         @Flag(
@@ -113,7 +115,7 @@ extension KeysCommand {
                 return (placed, placed.reported(in: session.location))
             }
             guard let work, let report = ProvisionedKeyReport(work: work, targets) else { return }
-            let isFileGone = disposeOfFile()
+            let isFileGone = disposeOfFile(isImported: report.state != nil)
             provisioning.output.show(report.members(isFileDestroyed: isFileGone), text: report.text)
         }
 
@@ -128,9 +130,16 @@ extension KeysCommand {
             return try wrapped.map { .wrapped(try KeyPackage(parsing: try KeyFileOption.transported($0)).key) }
         }
 
+        /// - Parameter isImported: whether the gateway has seen the key. Before, the file may be needed again.
         /// - Returns: whether the file was destroyed; nil without a file.
-        private func disposeOfFile() -> Bool? {
+        private func disposeOfFile(isImported: Bool) -> Bool? {
             guard let file else { return nil }
+            guard isImported else {
+                StandardError.print(
+                    "\(file) was kept, because the gateway has not seen the key yet. Destroy it and its copies when privyseal "
+                        + "keys states shows the key as staged.")
+                return false
+            }
             StandardError.print(KeyFileDestruction.limits)
             var isConfirmed = destroysFile
             if !isConfirmed, !provisioning.consent.yes, isatty(STDIN_FILENO) == 1 {

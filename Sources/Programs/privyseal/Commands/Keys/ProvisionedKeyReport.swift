@@ -23,7 +23,7 @@ struct ProvisionedKeyReport {
     private var fingerprint: PublicKeyFingerprint { PublicKeyFingerprint(of: placed.publicKey) }
 
     /// Nil while the gateway has not seen the key at every place.
-    private var state: KeyLifecycleState? {
+    var state: KeyLifecycleState? {
         if case .ended(let record) = work.outcome { record.state } else { nil }
     }
 

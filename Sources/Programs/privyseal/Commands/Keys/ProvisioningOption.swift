@@ -155,13 +155,3 @@ struct ProvisioningProduct<Product> {
         self.outcome = outcome
     }
 }
-
-extension KeyError {
-    /// Whether a destruction ended with this error before it changed anything.
-    fileprivate var isBeforeDestruction: Bool {
-        switch self {
-        case .notFound, .ambiguous, .unfit, .invalidURI, .invalidSetting: true
-        default: false
-        }
-    }
-}

@@ -33,6 +33,6 @@ struct TLSFileTests {
 
     @Test("A missing file is unreadable")
     func missing() {
-        #expect(throws: TLSError.unreadable(path: path)) { try TLSFile.read(path) }
+        #expect(throws: TLSError.unreadable(path: path, code: ENOENT)) { try TLSFile.read(path) }
     }
 }

@@ -195,6 +195,23 @@ struct LookupTests {
         }
     }
 
+    @Test("a public key that the token holds twice is used, and two different ones are refused")
+    func twoPublicKeys() async throws {
+        let key = P256.Signing.PrivateKey()
+        try token.importKey(key, label: "TWICE", id: [1])
+        try token.importPublicKey(key.publicKey, label: "TWICE", id: [1])
+        try await withKey(token.uri("object=TWICE")) { _, found in
+            #expect(found.publicKey.x963Representation == key.publicKey.x963Representation)
+            #expect(await fault(found) == nil)
+        }
+        try token.importPublicKey(P256.Signing.PrivateKey().publicKey, label: "TWICE", id: [1])
+        guard case .unfit(let sentence) = await refusal(of: token.uri("object=TWICE")) else {
+            Issue.record("one of two public keys was taken")
+            return
+        }
+        #expect(sentence.contains("or several that differ"))
+    }
+
     @Test("the configured public key must match the token's")
     func mismatch() async throws {
         try token.generateKey(label: "KEY", id: [1])

@@ -19,8 +19,10 @@ enum Program {
 }
 
 struct PrivySeal: AsyncParsableCommand {
+    static let name = "privyseal"
+
     static let configuration = CommandConfiguration(
-        commandName: "privyseal",
+        commandName: name,
         abstract: "Signs App Store offers with keys in PKCS #11 tokens and .p8 files.",
         discussion: """
             The configuration lists the apps and the locations of their keys; see docs/configuration.md.
@@ -50,6 +52,9 @@ struct PrivySeal: AsyncParsableCommand {
     static func main() async {
         ProcessEnd.reportForeignExits()
         do {
+            if let unknown = UnknownCommand.find(in: CommandLine.arguments.dropFirst()) {
+                throw StandardError.failure("\(unknown)", status: 64)
+            }
             var command = try await asyncParseAsRoot()
             StandardOutput.reserve()
             do {

@@ -23,9 +23,11 @@ import time
 import pytest
 from auditing import Roots, example
 from conftest import BINARY
+from cryptography.hazmat.primitives.asymmetric import ed25519
 from edits import edited
 from running import APP, ISSUER_ID, KEY_IDS, allowed
 from service import Service, mint, write_key
+from witnesses import vkey
 
 FEATURE = "promotional-offer"
 ORIGIN = "example.com/privyseal/interop"
@@ -301,6 +303,14 @@ def test_verify_requires_a_public_key_and_an_existing_log(gateway, tmp_path):
     other = tmp_path / "gateway.yaml"
     other.write_text(gateway.configuration().split("audit:")[0] + "audit: off\n")
     assert run("audit", "verify", "--config", other).returncode == WRONG_CONFIGURATION
+
+
+def test_verify_with_the_key_of_another_log_names_the_mistake(gateway, tmp_path):
+    key = tmp_path / "other.pub"
+    public = ed25519.Ed25519PrivateKey.generate().public_key().public_bytes_raw()
+    key.write_text(vkey("example.com/other", 1, public) + "\n")
+    text = gateway.run("verify", on=("--database", gateway.copy(), "--key", key), status=1)
+    assert "None of the given keys has the name of this log" in text
 
 
 # prove

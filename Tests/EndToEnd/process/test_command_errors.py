@@ -45,6 +45,18 @@ def refused(*arguments, status=1):
     return ended.stderr
 
 
+@pytest.mark.parametrize(
+    ("arguments", "parent", "known"),
+    [(["chek", "--config", "gateway.yaml"], "privyseal", "check"), (["keys", "lst", "--json"], "privyseal keys", "list")],
+    ids=["the program", "a group of commands"],
+)
+def test_a_misspelled_command_is_named_with_the_commands_that_there_are(arguments, parent, known):
+    wrong = next(argument for argument in arguments if argument != "keys")
+    said = refused(*arguments, status=64)
+    assert said.startswith(f'privyseal: There is no command "{parent} {wrong}". The commands are ')
+    assert f" {known}, " in said and said.endswith(f"; see {parent} --help.\n")
+
+
 @pytest.mark.parametrize("command", [["status"], ["reload"], ["keys", "states"]], ids=" ".join)
 def test_no_message_holds_a_token_that_a_header_cannot_hold(tmp_path, plain_address, command):
     token = tmp_path / "token"

@@ -1,5 +1,7 @@
-"""Short versions of the tests in scripts/soak."""
+"""Short versions of the tests in scripts/soak, and starts."""
 
+import socket
+import subprocess
 
 import pytest
 from authority import Authority
@@ -121,3 +123,25 @@ def test_certificates_change_without_a_failed_handshake(place):
             assert callers.await_certificate(changes.expected, 10) - changed < 3
         assert callers.stop() == []
         assert callers.handshakes > 10 and callers.requests > 10
+
+
+def test_a_start_at_an_occupied_address_prints_one_reason_and_changes_no_key(place, monkeypatch):
+    monkeypatch.delenv("PRIVYSEAL_BINARY")
+    path = place / "gateway.yaml"
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        occupied = f"127.0.0.1:{other.getsockname()[1]}"
+        text = configuration(place, mint()).replace('metrics: {address: "127.0.0.1:0"}', f'metrics: {{address: "{occupied}"}}')
+        path.write_text(text + f"audit: {{database: {place}/audit.db}}\n")
+        start = subprocess.run([BINARY, "serve", "--config", path], capture_output=True, text=True, timeout=60)
+    lines = [line for line in start.stderr.splitlines() if "An audit log was made" not in line]
+    assert (start.returncode, lines) == (
+        1,
+        [
+            f"privyseal: The gateway cannot listen: another process listens on {occupied}. Free the address, or choose "
+            "another one."
+        ],
+    )
+    entries = subprocess.run(
+        [BINARY, "audit", "tail", "--config", path], capture_output=True, text=True, timeout=60, check=True
+    )
+    assert "adopt" not in entries.stdout, entries.stdout

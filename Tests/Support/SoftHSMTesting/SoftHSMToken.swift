@@ -55,8 +55,16 @@ public struct SoftHSMToken: Sendable {
                 [Attribute(.privateKey), Attribute(KeyType.ec), scalar]
                     + [Attribute(.ecParameters, bytes: Curve.p256.parameters)]
                     + traits.privateAttributes(label: label, id: id))
-            guard traits.hasPublicKey else { return }
-            let point = Array(key.publicKey.x963Representation)
+        }
+        if traits.hasPublicKey { try importPublicKey(key.publicKey, label: label, id: id, traits) }
+    }
+
+    /// Imports a public key.
+    public func importPublicKey(
+        _ key: P256.Signing.PublicKey, label: String, id: [UInt8], _ traits: KeyTraits = KeyTraits()
+    ) throws {
+        let point = Array(key.x963Representation)
+        try withSession { session in
             _ = try session.createObject(
                 [Attribute(.publicKey), Attribute(KeyType.ec)]
                     + [Attribute(.ecPoint, bytes: [0x04, UInt8(point.count)] + point)]

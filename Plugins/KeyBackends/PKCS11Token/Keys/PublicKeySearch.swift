@@ -17,8 +17,8 @@ enum PublicKeySearch {
         }
         guard let point = shown ?? selector.publicKey else {
             throw .unfit(
-                "The token holds neither a public key nor a certificate for \(key.name). Import one, or put the public "
-                    + "key into the configuration.")
+                "The token holds neither a public key nor a certificate for \(key.name), or several that differ. Import one, or put "
+                    + "the public key into the configuration.")
         }
         guard let publicKey = try? P256.Signing.PublicKey(x963Representation: point) else {
             throw .unfit("The public key of \(key.name) is not a point of P-256.")
@@ -28,17 +28,27 @@ enum PublicKeySearch {
 
     /// `CKA_EC_POINT`: 65 raw bytes, or a DER OCTET STRING of 67 bytes.
     private static func publicObject(of key: FoundKey, _ session: Session) throws(PKCS11Error) -> [UInt8]? {
-        guard let object = try companion(.publicKey, of: key, session),
-            let point = try session.value(of: .ecPoint, in: object)
-        else { return nil }
-        return point.count == 67 && point.starts(with: [0x04, 0x41, 0x04]) ? Array(point.dropFirst(2)) : point
+        try point(.publicKey, of: key, session, in: .ecPoint) { point in
+            point.count == 67 && point.starts(with: [0x04, 0x41, 0x04]) ? Array(point.dropFirst(2)) : point
+        }
     }
 
     private static func certificate(of key: FoundKey, _ session: Session) throws(PKCS11Error) -> [UInt8]? {
-        guard let object = try companion(.certificate, of: key, session),
-            let der = try session.value(of: .value, in: object)
-        else { return nil }
-        return point(inCertificate: der)
+        try point(.certificate, of: key, session, in: .value, read: point(inCertificate:))
+    }
+
+    /// The point that all companions of the key have; nil if there are none, or if they differ.
+    private static func point(
+        _ kind: ObjectClass, of key: FoundKey, _ session: Session, in attribute: Attribute.Kind,
+        read: ([UInt8]) -> [UInt8]?
+    ) throws(PKCS11Error) -> [UInt8]? {
+        var points: Set<[UInt8]> = []
+        for object in try companions(kind, of: key, session) {
+            if let value = try session.value(of: attribute, in: object), let point = read(value) {
+                points.insert(point)
+            }
+        }
+        return points.count == 1 ? points.first : nil
     }
 
     /// The public key of a P-256 certificate (RFC 5280 §4.1): its X9.63 point of 65 bytes. Other fields are not read.
@@ -52,24 +62,31 @@ enum PublicKeySearch {
         return Array(publicKey.x963Representation)
     }
 
-    /// The one object with the key's ID; if none has it, the one with the key's label and no ID of another key.
-    private static func companion(
+    /// The objects with the key's ID, and with its label if one of them has it. If none has the ID, those with the key's
+    /// label and no ID of another key.
+    private static func companions(
         _ kind: ObjectClass, of key: FoundKey, _ session: Session
-    ) throws(PKCS11Error) -> ObjectHandle? {
+    ) throws(PKCS11Error) -> [ObjectHandle] {
         let label = Attribute(.label, bytes: key.label)
         if !key.id.isEmpty {
             let id = Attribute(.id, bytes: key.id)
-            var found = try session.objects(with: [Attribute(kind), id], limit: 2)
-            if found.count > 1 { found = try session.objects(with: [Attribute(kind), id, label], limit: 2) }
-            if !found.isEmpty { return found.count == 1 ? found[0] : nil }
+            let found = try session.objects(with: [Attribute(kind), id], limit: mostCompanions)
+            if found.count > 1 {
+                let named = try session.objects(with: [Attribute(kind), id, label], limit: mostCompanions)
+                if !named.isEmpty { return named }
+            }
+            if !found.isEmpty { return found }
         }
         var named: [ObjectHandle] = []
         for object in try session.objects(with: [Attribute(kind), label]) {
             let id = try session.value(of: .id, in: object) ?? []
             if id.isEmpty || key.id.isEmpty { named.append(object) }
         }
-        return named.count == 1 ? named[0] : nil
+        return named
     }
+
+    /// Two imports at the same time can store the public key twice.
+    private static let mostCompanions = 16
 }
 
 extension ASN1Node {

@@ -97,6 +97,8 @@ struct KeyImport {
 
     /// Stores the public key. The private key is kept without it, because the configuration can name the public key.
     ///
+    /// Two commands at the same time may store it twice. That harms nothing, and a destruction removes both.
+    ///
     /// - Returns: why the token has no public key object, or nil.
     private func placePublicKey() throws -> String? {
         // Some tokens create it themselves.

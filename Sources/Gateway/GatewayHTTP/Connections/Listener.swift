@@ -16,12 +16,15 @@ public struct Listener: Service {
     private let onRunning: @Sendable (GatewayConfiguration.ListenAddress) -> Void
 
     /// - Parameter onRunning: called when the listener accepts connections, with the bound address.
-    /// - Throws: if another process listens on the Unix socket, because binding would take the path from that process.
+    /// - Throws: if the address cannot be opened. Binding a Unix socket would take the path from another process.
     public init(
         _ settings: ListenerSettings, router: GatewayRouter, routes: Routes,
         onRunning: @escaping @Sendable (GatewayConfiguration.ListenAddress) -> Void = { _ in }
     ) throws(ListenerError) {
-        if case .unixSocket(let path) = settings.address { try UnixSocket.requireFree(path) }
+        switch settings.address {
+        case .tcp(let host, let port): try TCPAddress.requireFree(host, port, "\(settings.address)")
+        case .unixSocket(let path): try UnixSocket.requireFree(path)
+        }
         self.settings = settings
         channel = GatewayChannel(
             listener: settings.name, registry: router.registry, identity: settings.tls, routes: routes,
@@ -61,14 +64,10 @@ public struct Listener: Service {
             eventLoopGroup: MultiThreadedEventLoopGroup.singleton, logger: logger)
         do {
             try await server.run()
-        } catch let error as IOError where error.errnoCode == EADDRINUSE {
-            throw ListenerError.occupied("another process listens on \(settings.address)")
         } catch is SocketAddressError.UnknownHost {
-            throw ListenerError.unusable(
-                "the host of \(settings.address) cannot be found; give an address of this machine, such as 127.0.0.1")
+            throw ListenerError.unknownHost(of: "\(settings.address)")
         } catch let error as IOError {
-            let reason = String(cString: strerror(error.errnoCode))
-            throw ListenerError.unusable("\(settings.address) cannot be opened: \(reason)")
+            throw ListenerError.unopened("\(settings.address)", error.errnoCode)
         }
         if let failure = failure.withLock({ $0 }) { throw failure }
         guard Task.isShuttingDownGracefully || Task.isCancelled else {
@@ -83,6 +82,17 @@ public enum ListenerError: Error, CustomStringConvertible {
     case occupied(String)
     /// The system refuses the address.
     case unusable(String)
+
+    static func unknownHost(of address: String) -> ListenerError {
+        .unusable("the host of \(address) cannot be found; give an address of this machine, such as 127.0.0.1")
+    }
+
+    /// - Parameter code: the value of `errno`.
+    static func unopened(_ address: String, _ code: Int32) -> ListenerError {
+        code == EADDRINUSE
+            ? .occupied("another process listens on \(address)")
+            : .unusable("\(address) cannot be opened: \(String(cString: strerror(code)))")
+    }
 
     public var description: String {
         switch self {

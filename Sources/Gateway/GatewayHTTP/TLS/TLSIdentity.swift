@@ -150,9 +150,9 @@ struct TLSMaterial: Sendable {
 
     private static func certificates(_ path: String) throws(TLSError) -> [NIOSSLCertificate] {
         let bytes = try TLSFile.read(path)
-        let certificates: [NIOSSLCertificate]
-        do { certificates = try NIOSSLCertificate.fromPEMBytes(bytes) } catch { throw .unreadable(path: path) }
-        guard !certificates.isEmpty else { throw .empty(path: path) }
+        guard let certificates = try? NIOSSLCertificate.fromPEMBytes(bytes), !certificates.isEmpty else {
+            throw .noCertificate(path: path)
+        }
         return certificates
     }
 
@@ -173,7 +173,7 @@ struct TLSMaterial: Sendable {
                 if let start = buffer.baseAddress { explicit_bzero(start, buffer.count) }
             }
         }
-        do { return try NIOSSLPrivateKey(bytes: bytes, format: .pem) } catch { throw .unreadable(path: path) }
+        do { return try NIOSSLPrivateKey(bytes: bytes, format: .pem) } catch { throw .noKey(path: path) }
     }
 }
 

@@ -16,7 +16,7 @@ extension SocketPermissions {
         _ name: String, _ kind: String, _ known: @autoclosure () -> UInt32?
     ) throws(CommandError) -> UInt32 {
         guard let number = UInt32(name) ?? known() else {
-            throw CommandError("There is no \(kind) \"\(name)\" on this machine.")
+            throw CommandError("owner names the \(kind) \"\(name)\", which this machine does not have.")
         }
         return number
     }

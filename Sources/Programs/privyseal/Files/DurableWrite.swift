@@ -32,7 +32,10 @@ enum DurableWrite {
     }
 
     private static func refusal(_ path: String) -> CommandError {
-        CommandError("\(path) cannot be written: \(String(cString: strerror(errno))).")
+        guard errno == ENOENT else {
+            return CommandError("\(path) cannot be written: \(String(cString: strerror(errno))).")
+        }
+        return CommandError("\(path) cannot be written: there is no directory \(directory(of: path)). Make it first.")
     }
 
     /// Makes the name of a new file durable.

@@ -129,7 +129,8 @@ struct SignatureReading: Sendable {
             readings = P256Signature.readings(ofShort: decoded.bytes)
         }
         guard !readings.isEmpty else { return [] }
-        let message = "The signature is r ‖ s with less than 64 bytes: r or s was written without its leading zeros."
+        let message =
+            "The signature is r ‖ s with less than 64 bytes: leading zeros of r or s are missing, or the end of the text."
         findings.insert(Finding(.signatureLeadingZero, in: "signature", message), at: 0)
         if form == .der { add(.signatureRaw, "The signature is r ‖ s, not DER.") }
         return readings

@@ -221,7 +221,17 @@ struct VerificationResult {
     private var cautions: [String] {
         // A full disk can leave a partial note in the gateway's own file, so this is a caution only.
         (report.proof.map { [$0] } ?? []) + unreadable(isGiven: false)
-            + [unchecked, lack].compactMap(\.self)
+            + [foreignKeys, unchecked, lack].compactMap(\.self)
+    }
+
+    private var foreignKeys: String? {
+        let origin = report.origin
+        guard report.size > 0, !verifiers.contains(where: { $0.name.utf8.elementsEqual(origin.utf8) }) else {
+            return nil
+        }
+        return
+            "None of the given keys has the name of this log, so they are of other logs. Give its own key: the file .key.pub "
+            + "beside its private key, which privyseal audit keys prints, too."
     }
 
     /// A cosigner's signatures are verified only if its key is given.

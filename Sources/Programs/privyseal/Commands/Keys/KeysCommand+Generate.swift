@@ -68,7 +68,10 @@ extension KeysCommand {
                     as: target.selector, isResumed: isResumed, tell: { StandardError.print("  \($0)") })
                 return (placed, placed.reported(in: session.location))
             }
-            guard let work, let report = ProvisionedKeyReport(work: work, [target]) else { return }
+            guard let work,
+                let report = ProvisionedKeyReport(
+                    work: work, [target], gatewayOption: provisioning.admin.gatewayOption)
+            else { return }
             try await write(report, work.places[0].product, target)
         }
 

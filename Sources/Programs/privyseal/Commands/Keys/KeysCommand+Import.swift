@@ -114,7 +114,10 @@ extension KeysCommand {
                     tell: { StandardError.print("  \($0)") })
                 return (placed, placed.reported(in: session.location))
             }
-            guard let work, let report = ProvisionedKeyReport(work: work, targets) else { return }
+            guard let work,
+                let report = ProvisionedKeyReport(
+                    work: work, targets, gatewayOption: provisioning.admin.gatewayOption)
+            else { return }
             let isFileGone = disposeOfFile(isImported: report.state != nil)
             provisioning.output.show(report.members(isFileDestroyed: isFileGone), text: report.text)
         }

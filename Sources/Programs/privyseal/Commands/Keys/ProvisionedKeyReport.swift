@@ -10,13 +10,16 @@ struct ProvisionedKeyReport {
     let work: ProvisioningProduct<ProvisionedKey>
     /// The URIs of all places, in order.
     let uris: [KeyURI]
+    /// The option that names the gateway, for the next command.
+    let gatewayOption: String
     /// The first place of this run.
     private let first: ProvisioningProduct<ProvisionedKey>.Place
 
     /// Nil if this run did no work.
-    init?(work: ProvisioningProduct<ProvisionedKey>, _ targets: [ProvisioningTarget]) {
+    init?(work: ProvisioningProduct<ProvisionedKey>, _ targets: [ProvisioningTarget], gatewayOption: String) {
         guard let first = work.places.first else { return nil }
         (self.work, uris, self.first) = (work, targets.map(\.uri), first)
+        self.gatewayOption = gatewayOption
     }
 
     private var placed: ProvisionedKey { first.product }
@@ -44,7 +47,7 @@ struct ProvisionedKeyReport {
               - keyId: \(keyID)
                 uri: "\(uris[0].text)"\(replicas)
                 publicKey: "\(fingerprint)"\(file)
-            Then: privyseal keys activate \(keyID) --retire OLD --overlap 24h --reason "…"\(appendix)
+            Then: privyseal keys activate \(keyID) --retire OLD --overlap 24h --reason "…" \(gatewayOption)\(appendix)
             """
     }
 

@@ -86,9 +86,13 @@ extension PKCS11Error {
         case .initialize where detail != nil:
             return .unfit("\(description.prefix(1).uppercased())\(description.dropFirst()).")
         default:
+            let cure =
+                function == .initialize
+                ? " The module does not start: check its own configuration, such as the file that SOFTHSM2_CONF names."
+                : ""
             return endsSession
-                ? .unavailable("The token \(token) does not answer now: \(self).")
-                : .failed("The token \(token) cannot be used: \(self).")
+                ? .unavailable("The token \(token) does not answer now: \(self).\(cure)")
+                : .failed("The token \(token) cannot be used: \(self).\(cure)")
         }
     }
 }

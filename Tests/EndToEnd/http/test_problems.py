@@ -54,6 +54,7 @@ def test_a_bad_body_gets_a_problem_document(gateway, body, status, kind, field):
         ("PUT", f"/v1/apps/{BUNDLE_ID}/promotional-offer", JSON, 405, "method-not-allowed"),
         ("POST", "/", JSON, 405, "method-not-allowed"),
         ("POST", "/readyz", JSON, 405, "method-not-allowed"),
+        ("GET", "/readyz?apps=com.example.app", {}, 400, "invalid-parameter"),
         ("POST", f"/v1/apps/{BUNDLE_ID}/promotional-offer", {}, 415, "unsupported-media-type"),
         ("POST", f"/v1/apps/{BUNDLE_ID}/promotional-offer", {"Content-Type": "text/plain"}, 415, "unsupported-media-type"),
     ],

@@ -125,6 +125,21 @@ def test_the_destruction_of_a_symbolic_link_is_refused_with_the_reason(beside, t
     assert link.exists() and file.exists()
 
 
+def test_destroy_refuses_a_wrapping_key(beside, tmp_path):
+    took(beside, *beside.import_())
+    declare(beside)
+    at = beside.uri.replace(f"object={NEW}", "object=WRAPPING")
+    subprocess.run(
+        [BINARY, "keys", "wrapping-key", "--into", at, "--out", tmp_path / "wrapping.pem"],
+        env={**os.environ, **beside.environment}, stdin=subprocess.DEVNULL, capture_output=True, timeout=120, check=True,
+    )  # fmt: skip
+    before = beside.objects()
+    refused = beside.run("destroy", THIRD, "--at", at, "--reason", "a test")
+    assert refused.returncode == 1 and "is not an elliptic-curve key" in refused.stderr, refused.stderr
+    assert beside.objects() == before and THIRD not in beside.service.states()
+    assert beside.open_work() == []
+
+
 def test_destroy_refuses_a_key_that_still_signs(beside):
     took(beside, *beside.import_())
     declare(beside)

@@ -23,6 +23,7 @@ struct KeyDestruction {
         }
         var attributes = wanted
         if let key = privates.first {
+            try requireECKey(key)
             let found = try FoundKey(key, in: session)
             attributes = [Attribute(.label, bytes: found.label), Attribute(.id, bytes: found.id)]
                 .filter { !$0.value.isEmpty }
@@ -62,6 +63,14 @@ struct KeyDestruction {
                 "CKA_LABEL": String(decoding: value(.label), as: UTF8.self),
                 "CKA_ID": Hexadecimal.encode(value(.id)),
             ])
+    }
+
+    /// Throws for a key that signs nothing for Apple, such as a wrapping key.
+    private func requireECKey(_ key: ObjectHandle) throws {
+        guard let type = try token.session.number(.keyType, of: key), type != KeyType.ec.rawValue else { return }
+        throw KeyError.unfit(
+            "The private key at \(selector.uri.path) on the token \(token.info.name) is not an elliptic-curve key, so it is no "
+                + "key of an account. Nothing was changed. Remove a wrapping key with pkcs11-tool --delete-object.")
     }
 
     private func publicKey(among objects: [ObjectHandle]) -> P256.Signing.PublicKey? {

@@ -19,7 +19,7 @@ struct HealthRoutes {
 
     @Sendable func ready(_ request: Request, _ scope: RequestScope) async throws -> Response {
         if drain.hasBegun { return .json(["status": "draining"], status: .serviceUnavailable) }
-        let app = try QueryString(request.uri.query)[Self.appParameter]
+        let app = try QueryString(request.uri.query, allowing: [Self.appParameter])[Self.appParameter]
         let issuerID = try app.map { try self.issuerID(ofApp: $0) }
         let handles = await monitor.report().filter { issuerID == nil || $0.issuerID == issuerID }
         let audit = gateway.audit?.state

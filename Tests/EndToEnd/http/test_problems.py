@@ -54,7 +54,6 @@ def test_a_bad_body_gets_a_problem_document(gateway, body, status, kind, field):
         ("PUT", f"/v1/apps/{BUNDLE_ID}/promotional-offer", JSON, 405, "method-not-allowed"),
         ("POST", "/", JSON, 405, "method-not-allowed"),
         ("POST", "/readyz", JSON, 405, "method-not-allowed"),
-        ("GET", "/readyz?apps=com.example.app", {}, 400, "invalid-parameter"),
         ("POST", f"/v1/apps/{BUNDLE_ID}/promotional-offer", {}, 415, "unsupported-media-type"),
         ("POST", f"/v1/apps/{BUNDLE_ID}/promotional-offer", {"Content-Type": "text/plain"}, 415, "unsupported-media-type"),
     ],
@@ -71,6 +70,11 @@ def test_a_content_type_may_have_parameters(gateway):
     headers = {"Content-Type": "Application/JSON; charset=utf-8"}
     url = f"{gateway.url}/v1/apps/{BUNDLE_ID}/promotional-offer"
     assert gateway.http.post(url, data=GOOD, headers=headers, timeout=10).status_code == 200
+
+
+def test_readyz_refuses_a_parameter_that_it_does_not_know(gateway):
+    answer = gateway.http.get(f"{gateway.url}/readyz?apps={BUNDLE_ID}", timeout=10)
+    expect(answer, 400, "invalid-parameter", "apps")
 
 
 def test_the_health_endpoints_report_alive_and_ready(gateway):

@@ -141,8 +141,8 @@ struct RecoveryTests {
                 Issue.record("the key was not known")
                 return
             }
-            try await eventually("it is ready") { await backend.health() == .ready }
-            #expect(await fault(key) == nil)
+            try await eventually("it signs again") { await fault(key) == nil }
+            #expect(await backend.health() == .ready)
         }
         #expect(module.count("C_Initialize") == 1)
     }
@@ -258,11 +258,8 @@ struct RecoveryTests {
             }
             #expect(await fault(key) == nil)
         }
-        guard case .degraded(let why) = await backend.health() else {
-            Issue.record("a key is missing")
-            return
-        }
-        #expect(why.contains("OTHER"))
+        // The other keys of the token sign as before, so their state is ready.
+        #expect(await backend.health() == .ready)
         #expect(module.count("C_OpenSession") == opened)
         try token.importKey(other, label: "OTHER", id: [2])
         try await eventually("it signs again") { await fault(deleted) == nil }

@@ -83,7 +83,6 @@ final class TokenKey: SigningKey {
     private func lost(_ key: ObjectHandle) {
         // Do nothing if a search has found the key meanwhile.
         guard handle.compareExchange(expected: key.rawValue, desired: 0, ordering: .relaxed).exchanged else { return }
-        pool.note(name, isMissing: true)
         pool.backend?.keyLost(name)
     }
 
@@ -131,7 +130,6 @@ final class TokenKey: SigningKey {
         recovered()
         absenceReason.withLock { $0 = nil }
         handle.store(object.rawValue, ordering: .relaxed)
-        pool.note(name, isMissing: false)
     }
 
     /// The token no longer has the key, or has another one instead.
@@ -143,6 +141,5 @@ final class TokenKey: SigningKey {
             default: reason = nil
             }
         }
-        pool.note(name, isMissing: true)
     }
 }

@@ -30,12 +30,6 @@ extension WorkerPool {
 
     var readyWorkers: Int { state.withLock { $0.workers.count } }
 
-    func note(_ key: String, isMissing: Bool) {
-        state.withLock { state in
-            if isMissing { state.missingKeys.insert(key) } else { state.missingKeys.remove(key) }
-        }
-    }
-
     /// Discards the sessions that are not in a call, for a token that has no key left to sign with.
     func closeIdleWorkers() {
         let left = state.withLock { state in
@@ -134,7 +128,6 @@ extension WorkerPool {
         guard ready >= state.wanted else {
             return .degraded("\(ready) of \(state.wanted) sessions sign. \(state.failures ?? "")")
         }
-        if let key = state.missingKeys.min() { return .degraded("The token does not have \(key) now.") }
         return .ready
     }
 }

@@ -21,7 +21,6 @@ final class WorkerPool: Sendable {
         var outage: KeyError? = .unavailable("The token is being opened.")
         /// The latest fault of a signing worker that is not replaced yet.
         var failures: String?
-        var missingKeys: Set<String> = []
         var isClosing = false
         /// Whether the watchdog thread looks for calls that hang.
         var isWatched = false

@@ -212,6 +212,19 @@ struct LookupTests {
         #expect(sentence.contains("or several that differ"))
     }
 
+    @Test("a public key with the key's label and no ID is preferred to several of other labels with its ID")
+    func labelledPublicKey() async throws {
+        let key = P256.Signing.PrivateKey()
+        try token.importKey(key, label: "MINE", id: [1], .with { $0.hasPublicKey = false })
+        for label in ["X", "Y"] {
+            try token.importPublicKey(P256.Signing.PrivateKey().publicKey, label: label, id: [1])
+        }
+        try token.importPublicKey(key.publicKey, label: "MINE", id: [])
+        try await withKey(token.uri("object=MINE")) { _, found in
+            #expect(found.publicKey.x963Representation == key.publicKey.x963Representation)
+        }
+    }
+
     @Test("the configured public key must match the token's")
     func mismatch() async throws {
         try token.generateKey(label: "KEY", id: [1])

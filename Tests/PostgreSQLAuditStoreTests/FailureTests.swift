@@ -130,6 +130,33 @@ struct FailureTests {
         #expect(!connection.isUsable)
     }
 
+    @Test("A result that does not end loses the connection after the time limit")
+    func endlessResult() throws {
+        let connection = try database.connect()
+        connection.timeout = .milliseconds(300)
+        connection.longestResult = .max
+        let error = #expect(throws: PostgreSQLError.self) {
+            try connection.run("SELECT 1 FROM generate_series(1, 1000000000)")
+        }
+        #expect(error?.message.hasPrefix("The server did not answer within") == true)
+        #expect(!connection.isUsable)
+    }
+
+    @Test("A second result of one statement loses the connection")
+    func secondResult() throws {
+        let connection = try database.connect()
+        #expect(throws: PostgreSQLError.self) { try connection.execute("SELECT 1 WHERE false; SELECT 2 WHERE false") }
+        #expect(!connection.isUsable)
+    }
+
+    @Test("A statement whose preparation failed can be followed by others")
+    func failedPreparation() throws {
+        let connection = try database.connect()
+        #expect(throws: PostgreSQLError.self) { try connection.run("SELECT * FROM nowhere") }
+        #expect(connection.isUsable)
+        #expect(try connection.run("SELECT 1 WHERE true") == 1)
+    }
+
     @Test("A result over the limit loses the connection instead of the memory")
     func longResult() throws {
         let connection = try database.connect()
@@ -147,6 +174,27 @@ struct FailureTests {
         try database.execute("INSERT INTO privyseal.entry SELECT id, 1, 0, 'x' FROM privyseal.log")
         expect(.damaged) { () throws(AuditStoreError) in try store.append("b") }
         #expect(try database.read().bodies() == ["a", "x"])
+    }
+
+    @Test(
+        "A row that a new trigger drops silently fails the write",
+        arguments: ["entry", "register"])
+    func silentTrigger(_ table: String) throws {
+        let store = try database.open()
+        try store.append("a")
+        try database.execute(
+            "CREATE FUNCTION public.drop_row() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RETURN NULL; END $$",
+            "CREATE TRIGGER silent BEFORE INSERT ON privyseal.\(table) FOR EACH ROW EXECUTE FUNCTION public.drop_row()")
+        expect(.failed) { () throws(AuditStoreError) in
+            try store.write { (transaction) throws(AuditStoreError) in
+                try transaction.append(StoredEntry(index: 1, body: [98], mark: 0))
+                try transaction.register(AuditRegister(name: "state", value: [1], entry: 1))
+                try transaction.setHead(SignedTreeHead(size: 2, note: "two"))
+            }
+        }
+        try database.execute("DROP TRIGGER silent ON privyseal.\(table)")
+        try store.append("b")
+        #expect(try database.read().bodies() == ["a", "b"])
     }
 
     @Test("A removed table is reported as damage")

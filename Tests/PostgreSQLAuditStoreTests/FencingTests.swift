@@ -58,7 +58,7 @@ struct FencingTests {
     func olderCopy() throws {
         let store = try database.open()
         try store.append("a")
-        try database.execute("SET session_replication_role = replica; UPDATE privyseal.log SET epoch = 0")
+        try database.execute("SET session_replication_role = replica", "UPDATE privyseal.log SET epoch = 0")
         expect(.replaced) { () throws(AuditStoreError) in try store.append("b") }
     }
 

@@ -256,6 +256,24 @@ struct FailureTests {
         #expect(try log.read().storedEnd() == 4)
     }
 
+    @Test(
+        "A row that a new trigger drops silently fails the write",
+        arguments: ["entry", "register", "head"])
+    func silentTrigger(_ table: String) throws {
+        let store = try log.open()
+        try log.tamper("CREATE TRIGGER silent BEFORE INSERT ON \(table) BEGIN SELECT RAISE(IGNORE); END")
+        expect(.failed) { () throws(AuditStoreError) in
+            try store.write { (transaction) throws(AuditStoreError) in
+                try transaction.append(StoredEntry(index: 0, body: [97], mark: 0))
+                try transaction.register(AuditRegister(name: "state", value: [1], entry: 0))
+                try transaction.setHead(SignedTreeHead(size: 1, note: "one"))
+            }
+        }
+        try log.tamper("DROP TRIGGER silent")
+        try store.append("b")
+        #expect(try log.read().storedEnd() == 1)
+    }
+
     @Test("open refuses a log with a foreign trigger or table")
     func foreignSchema() throws {
         try log.tamper(

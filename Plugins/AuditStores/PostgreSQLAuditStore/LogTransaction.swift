@@ -35,7 +35,9 @@ final class LogTransaction: AuditTransaction {
             "UPDATE privyseal.log SET size = $4, note = $5 WHERE id = $1 AND epoch = $2 AND size = $3",
             .integer(database.log), .integer(start.epoch), .integer(start.size), .integer(newHead.size),
             .text(newHead.note))
-        guard try database.run([insertion(in: database), update].compactMap(\.self)).last == 1 else {
+        let counts = try database.run([insertion(in: database), update].compactMap(\.self))
+        if !waiting.isEmpty { try database.requireStored(counts.first ?? 0, of: waiting.count) }
+        guard counts.last == 1 else {
             throw .fenced("Another writer has changed the audit log in \(database.location.name) meanwhile.")
         }
         (waiting, self.newHead) = ([], nil)
@@ -44,7 +46,7 @@ final class LogTransaction: AuditTransaction {
     private func sendEntries() throws(AuditStoreError) {
         let database = try database()
         guard let insertion = insertion(in: database) else { return }
-        try database.run([insertion])
+        try database.requireStored(database.run([insertion]).first ?? 0, of: waiting.count)
         waiting = []
     }
 
@@ -90,7 +92,7 @@ final class LogTransaction: AuditTransaction {
 
     func close(segment: Int, root: [UInt8]) throws(AuditStoreError) {
         let database = try database()
-        try database.run(
+        try database.store(
             "INSERT INTO privyseal.segment VALUES ($1, $2, $3)", .integer(database.log), .integer(segment), .bytes(root)
         )
     }
@@ -112,7 +114,7 @@ final class LogTransaction: AuditTransaction {
 
     func register(_ register: AuditRegister) throws(AuditStoreError) {
         let database = try database()
-        try database.run(
+        try database.store(
             """
             INSERT INTO privyseal.register VALUES ($1, $2, $3, $4)
             ON CONFLICT (log, name) DO UPDATE SET value = excluded.value, entry = excluded.entry

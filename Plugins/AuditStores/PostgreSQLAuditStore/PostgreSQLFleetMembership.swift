@@ -138,12 +138,13 @@ final class PostgreSQLFleetMembership: FleetMembership {
                         "\(location.name) has lost a shared value of the fleet \(fleet), or has an impossible time.")
                 }
                 let value = change(row.0, Timestamp(milliseconds: Int64(row.1)))
-                try database.run([
+                let counts = try database.run([
                     Statement(
                         "UPDATE privyseal.shared SET value = $3 WHERE fleet = $1 AND name = $2", .integer(state.fleet),
                         .text(name), .bytes(value)),
                     Statement("COMMIT"),
                 ])
+                try database.requireStored(counts.first ?? 0, of: 1)
             } catch {
                 if database.connection.isUsable { _ = try? database.connection.execute("ROLLBACK") }
                 throw error

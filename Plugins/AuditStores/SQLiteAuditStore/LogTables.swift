@@ -33,6 +33,15 @@ final class LogTables {
         try AuditStoreError.at(path) { () throws(SQLiteError) in try connection.visit(sql, values) { _ in true } }
     }
 
+    /// Runs a statement that must store one row: a trigger that was added while the gateway runs can drop it silently.
+    func store(_ sql: String, _ values: BoundValue...) throws(AuditStoreError) {
+        try AuditStoreError.at(path) { () throws(SQLiteError) in try connection.visit(sql, values) { _ in true } }
+        guard connection.changedRows != 1 else { return }
+        throw .failed(
+            "The database \(path) did not store a row of the audit log. Look for a trigger that does not belong there: privyseal "
+                + "audit verify names it.")
+    }
+
     func first<Value>(_ sql: String, _ read: (Row) -> Value) throws(AuditStoreError) -> Value? {
         try AuditStoreError.at(path) { () throws(SQLiteError) in try connection.first(sql, [], read) }
     }

@@ -171,18 +171,18 @@ final class SQLiteTransaction: AuditTransaction {
         guard entry.index == next else {
             throw .failed("Entry \(entry.index) is out of order: the next entry of the audit log is \(next).")
         }
-        try tables.run(
+        try tables.store(
             "INSERT INTO entry VALUES (?, ?, ?)", .integer(entry.index), .integer(Int(truncatingIfNeeded: entry.mark)),
             .blob(entry.body))
         self.next = next + 1
     }
 
     func close(segment: Int, root: [UInt8]) throws(AuditStoreError) {
-        try tables().run("INSERT INTO segment VALUES (?, ?)", .integer(segment), .blob(root))
+        try tables().store("INSERT INTO segment VALUES (?, ?)", .integer(segment), .blob(root))
     }
 
     func setHead(_ head: SignedTreeHead) throws(AuditStoreError) {
-        try tables().run(
+        try tables().store(
             """
             INSERT INTO head VALUES (1, ?, ?)
             ON CONFLICT (id) DO UPDATE SET size = excluded.size, note = excluded.note
@@ -198,7 +198,7 @@ final class SQLiteTransaction: AuditTransaction {
     }
 
     func register(_ register: AuditRegister) throws(AuditStoreError) {
-        try tables().run(
+        try tables().store(
             """
             INSERT INTO register VALUES (?, ?, ?)
             ON CONFLICT (name) DO UPDATE SET value = excluded.value, entry = excluded.entry

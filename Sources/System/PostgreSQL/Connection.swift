@@ -9,6 +9,7 @@ public final class Connection {
     private let handle: OpaquePointer
     /// The names of the prepared statements by their text.
     private var prepared: [String: String] = [:]
+    private var preparations = 0
     private let notices = Notices()
     public private(set) var isUsable = true
     /// How long a call waits for the server.
@@ -80,7 +81,8 @@ public final class Connection {
         var (counts, failure) = ([Int](), nil as PostgreSQLError?)
         for _ in statements {
             do throws(PostgreSQLError) {
-                _ = PQsetSingleRowMode(handle)
+                // libpq refuses it for a statement that the server skips.
+                guard failure != nil || PQsetSingleRowMode(handle) == 1 else { throw lost() }
                 counts.append(try finish(before: deadline, visit).count)
             } catch {
                 guard isUsable else { throw error }
@@ -126,7 +128,9 @@ public final class Connection {
 
     private func prepare(_ sql: String, _ values: [BoundValue]) throws(PostgreSQLError) -> String {
         if let name = prepared[sql] { return name }
-        let name = "privyseal_\(prepared.count)"
+        // Never a name of a statement whose preparation failed: the server may know it.
+        preparations += 1
+        let name = "privyseal_\(preparations)"
         guard PQsendPrepare(handle, name, sql, Int32(values.count), values.map(\.type)) == 1 else { throw lost() }
         _ = try finish(before: deadline) { _ in true }
         prepared[sql] = name
@@ -141,7 +145,7 @@ public final class Connection {
     private func finish(
         before deadline: ContinuousClock.Instant, _ visit: (Row) -> Bool
     ) throws(PostgreSQLError) -> (tag: String, count: Int) {
-        var (outcome, failure) = ((tag: "", count: 0), nil as PostgreSQLError?)
+        var (outcome, failure) = (nil as (tag: String, count: Int)?, nil as PostgreSQLError?)
         var (isVisiting, rest) = (true, longestResult)
         while let result = try next(before: deadline) {
             defer { PQclear(result) }
@@ -152,6 +156,7 @@ public final class Connection {
                 guard rest >= 0 else { throw lost("The result of a statement is longer than \(longestResult) bytes") }
                 if isVisiting { isVisiting = visit(row) }
             case PGRES_TUPLES_OK, PGRES_COMMAND_OK:
+                guard outcome == nil else { throw lost("The server sent a second result") }
                 outcome = (String(cString: PQcmdStatus(result)), Int(String(cString: PQcmdTuples(result))) ?? 0)
             case PGRES_COPY_IN, PGRES_COPY_OUT, PGRES_COPY_BOTH: throw lost("The server asked for a copy")
             default: failure = failure ?? PostgreSQLError(result)
@@ -159,24 +164,26 @@ public final class Connection {
         }
         if PQstatus(handle) != CONNECTION_OK { isUsable = false }
         if let failure { throw failure }
-        return outcome
+        return outcome ?? ("", 0)
     }
 
     /// - Returns: nil after the last result of the statement.
     private func next(before deadline: ContinuousClock.Instant) throws(PostgreSQLError) -> OpaquePointer? {
         while true {
+            let rest = deadline - .now
+            guard rest > .zero else { throw lost("The server did not answer within \(timeout.components.seconds) s") }
             let isSending = PQflush(handle)
             guard isSending >= 0 else { throw lost() }
-            // What libpq has read may be enough. With TLS, it may have read a part of what OpenSSL holds: read twice.
+            // Before it reads more: libpq moves what it has not parsed yet at each read.
+            if isSending == 0, PQisBusy(handle) == 0 { return PQgetResult(handle) }
+            // With TLS, libpq may have read a part of what OpenSSL holds: read twice.
             guard PQconsumeInput(handle) == 1, PQconsumeInput(handle) == 1 else { throw lost() }
             if isSending == 0, PQisBusy(handle) == 0 { return PQgetResult(handle) }
-            try wait(isSending == 0 ? POLLIN : POLLIN | POLLOUT, before: deadline)
+            wait(for: isSending == 0 ? POLLIN : POLLIN | POLLOUT, atMost: rest)
         }
     }
 
-    private func wait(_ events: Int32, before deadline: ContinuousClock.Instant) throws(PostgreSQLError) {
-        let rest = deadline - .now
-        guard rest > .zero else { throw lost("The server did not answer within \(timeout.components.seconds) s") }
+    private func wait(for events: Int32, atMost rest: Duration) {
         var descriptor = pollfd(fd: PQsocket(handle), events: Int16(events), revents: 0)
         let (seconds, attoseconds) = rest.components
         _ = poll(&descriptor, 1, Int32(clamping: seconds * 1000 + attoseconds / 1_000_000_000_000_000 + 1))

@@ -114,6 +114,9 @@ extension Connection {
     /// Runs a statement that returns no rows.
     public func run(_ sql: String, _ values: BoundValue...) throws(SQLiteError) { try visit(sql, values) { _ in true } }
 
+    /// The rows that the last INSERT, UPDATE or DELETE changed, without those of triggers (`sqlite3_changes`).
+    public var changedRows: Int { Int(sqlite3_changes(handle)) }
+
     /// Reads the first row of a query; nil without a row.
     public func first<Value>(
         _ sql: String, _ values: [BoundValue] = [], _ read: (Row) -> Value

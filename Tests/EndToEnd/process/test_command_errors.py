@@ -47,11 +47,16 @@ def refused(*arguments, status=1):
 
 @pytest.mark.parametrize(
     ("arguments", "parent", "known"),
-    [(["chek", "--config", "gateway.yaml"], "privyseal", "check"), (["keys", "lst", "--json"], "privyseal keys", "list")],
-    ids=["the program", "a group of commands"],
+    [
+        (["chek", "--config", "gateway.yaml"], "privyseal", "check"),
+        (["keys", "lst", "--json"], "privyseal keys", "list"),
+        (["help", "keys", "lst"], "privyseal keys", "list"),
+        (["keys", "help"], "privyseal keys", "list"),
+    ],
+    ids=["of the program", "of a group", "after help", "help of a group"],
 )
 def test_a_misspelled_command_is_named_with_the_commands_that_there_are(arguments, parent, known):
-    wrong = next(argument for argument in arguments if argument != "keys")
+    wrong = next(argument for argument in arguments if argument in ("chek", "lst") or argument == arguments[-1])
     said = refused(*arguments, status=64)
     assert said.startswith(f'privyseal: There is no command "{parent} {wrong}". The commands are ')
     assert f" {known}, " in said and said.endswith(f"; see {parent} --help.\n")

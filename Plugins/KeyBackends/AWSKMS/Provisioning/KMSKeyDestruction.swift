@@ -20,28 +20,25 @@ struct KMSKeyDestruction: Sendable {
         }
         let found = try await check(metadata)
         let hadMaterial = metadata.hasMaterial
+        let deletesMaterial = metadata.origin == "EXTERNAL" && hadMaterial
+        if deletesMaterial {
+            try await perform(DeleteImportedKeyMaterial(keyID: metadata.keyID), "delete the key material")
+            tell("The imported key material is deleted from this region of AWS KMS.")
+        }
+        if !metadata.isScheduledForDeletion {
+            let schedule = ScheduleKeyDeletion(keyID: metadata.keyID, window: keys.location.settings.deletionDays)
+            do throws(KeyError) { try await perform(schedule, "schedule the deletion") } catch {
+                throw deletesMaterial ? error.duringDestruction : error
+            }
+        }
         let after: KMSKeyMetadata
-        do throws(KeyError) { after = try await delete(metadata) } catch { throw error.duringDestruction }
+        do throws(KeyError) { after = try await settled(metadata) } catch { throw error.duringDestruction }
         if after.isMultiRegion == true {
             tell("It is a multi-Region key: its replicas in other regions still have the key. Destroy them, too.")
         }
         return DestroyedKey(
             fingerprint: found, destroyedPrivate: hadMaterial ? 1 : 0, destroyedPublic: 0,
             remainder: remainder(after), evidence: after.evidence)
-    }
-
-    /// - Returns: the metadata afterwards.
-    private func delete(_ metadata: KMSKeyMetadata) async throws(KeyError) -> KMSKeyMetadata {
-        if metadata.origin == "EXTERNAL", metadata.hasMaterial {
-            try await perform(DeleteImportedKeyMaterial(keyID: metadata.keyID), "delete the key material")
-            tell("The imported key material is deleted from this region of AWS KMS.")
-        }
-        if !metadata.isScheduledForDeletion {
-            try await perform(
-                ScheduleKeyDeletion(keyID: metadata.keyID, window: keys.location.settings.deletionDays),
-                "schedule the deletion")
-        }
-        return try await settled(metadata)
     }
 
     /// Throws if it is another key than the expected one.

@@ -62,27 +62,26 @@ enum PublicKeySearch {
         return Array(publicKey.x963Representation)
     }
 
-    /// The objects with the key's ID, and with its label if one of them has it. If none has the ID, those with the key's
-    /// label and no ID of another key.
+    /// The one object with the key's ID. If there are none or several, those with the ID and the label; else those with the
+    /// label and no ID of another key; else those with the ID.
     private static func companions(
         _ kind: ObjectClass, of key: FoundKey, _ session: Session
     ) throws(PKCS11Error) -> [ObjectHandle] {
         let label = Attribute(.label, bytes: key.label)
+        var found: [ObjectHandle] = []
         if !key.id.isEmpty {
             let id = Attribute(.id, bytes: key.id)
-            let found = try session.objects(with: [Attribute(kind), id], limit: mostCompanions)
-            if found.count > 1 {
-                let named = try session.objects(with: [Attribute(kind), id, label], limit: mostCompanions)
-                if !named.isEmpty { return named }
-            }
-            if !found.isEmpty { return found }
+            found = try session.objects(with: [Attribute(kind), id], limit: mostCompanions)
+            if found.count == 1 { return found }
+            let both = try session.objects(with: [Attribute(kind), id, label], limit: mostCompanions)
+            if !both.isEmpty { return both }
         }
         var named: [ObjectHandle] = []
         for object in try session.objects(with: [Attribute(kind), label]) {
             let id = try session.value(of: .id, in: object) ?? []
             if id.isEmpty || key.id.isEmpty { named.append(object) }
         }
-        return named
+        return named.isEmpty ? found : named
     }
 
     /// Two imports at the same time can store the public key twice.

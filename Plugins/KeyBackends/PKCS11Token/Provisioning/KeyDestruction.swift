@@ -41,8 +41,8 @@ struct KeyDestruction {
         let places = [wanted, attributes] + attributes.map { [$0] }
         // The private keys that only share the label or the ID of the key.
         let others = try Self.privateKeys(at: places, in: session).map { $0 - privates.count }
+        try token.destroy(privates)
         do {
-            try token.destroy(privates)
             if !privates.isEmpty { tell("The private key was destroyed.") }
             try token.destroy(publics)
             if !publics.isEmpty { tell("Its public key was destroyed.") }

@@ -21,10 +21,7 @@ public struct Listener: Service {
         _ settings: ListenerSettings, router: GatewayRouter, routes: Routes,
         onRunning: @escaping @Sendable (GatewayConfiguration.ListenAddress) -> Void = { _ in }
     ) throws(ListenerError) {
-        switch settings.address {
-        case .tcp(let host, let port): try TCPAddress.requireFree(host, port, "\(settings.address)")
-        case .unixSocket(let path): try UnixSocket.requireFree(path)
-        }
+        try settings.requireFreeAddress()
         self.settings = settings
         channel = GatewayChannel(
             listener: settings.name, registry: router.registry, identity: settings.tls, routes: routes,
@@ -119,6 +116,16 @@ public struct ListenerSettings: Sendable {
         self.address = address
         self.tls = tls
         self.socket = socket
+    }
+
+    /// Call it before a start changes a key or a record, so that a start that must fail changes nothing.
+    ///
+    /// - Throws: if this process cannot listen at the address now.
+    public func requireFreeAddress() throws(ListenerError) {
+        switch address {
+        case .tcp(let host, let port): try TCPAddress.requireFree(host, port, "\(address)")
+        case .unixSocket(let path): try UnixSocket.requireFree(path)
+        }
     }
 }
 

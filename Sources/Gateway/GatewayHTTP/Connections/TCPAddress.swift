@@ -1,7 +1,7 @@
 import Glibc
 import NIOCore
 
-/// A check before the first listener opens: a start that must fail should fail before it changes a key or a record.
+/// A check of an address before it is used.
 enum TCPAddress {
     /// - Parameter name: the address in messages.
     /// - Throws: `ListenerError` if this process cannot bind the address now.

@@ -42,12 +42,14 @@ struct ServeCommand: AsyncParsableCommand {
         ProcessCollector.install(in: prometheus)
         MetricsSystem.bootstrap(prometheus)
         var lock = try Self.lock(configuration)
+        let listeners = try StandardError.attempt(78) { () throws(CommandError) in try Listeners(configuration) }
+        for listener in listeners.settings { try listener.requireFreeAddress() }
         let logs = try AuditLogs.open(configuration, isServing: true)
         // The first start creates the log and its key, which can be locked only now.
         if lock == nil { lock = try Self.lock(configuration) }
         logs?.log.note(.start(configuration: configuration.digest, version: Version.text))
         try await GatewayService(
-            configuration: configuration, path: config.path, logs: logs, recent: recent,
+            configuration: configuration, path: config.path, listeners: listeners, logs: logs, recent: recent,
             prometheus: prometheus, lock: lock, isStrict: strict
         ).run()
     }

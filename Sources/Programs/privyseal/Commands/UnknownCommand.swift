@@ -16,7 +16,9 @@ struct UnknownCommand: CustomStringConvertible {
     static func find(in arguments: some Sequence<String>) -> UnknownCommand? {
         var (path, commands) = (PrivySeal.name, PrivySeal.configuration.subcommands)
         for argument in arguments {
-            guard !commands.isEmpty, !argument.hasPrefix("-"), argument != "help" else { return nil }
+            guard !commands.isEmpty, !argument.hasPrefix("-") else { return nil }
+            // ArgumentParser's own command; the name of another command follows.
+            if argument == "help", path == PrivySeal.name { continue }
             guard let command = commands.first(where: { $0.configuration.commandName == argument }) else {
                 let shown = commands.map { $0.configuration }.filter(\.shouldDisplay)
                 return UnknownCommand(parent: path, name: argument, known: shown.compactMap(\.commandName))

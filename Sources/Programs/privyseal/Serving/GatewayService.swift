@@ -22,6 +22,7 @@ struct GatewayService {
     let configuration: GatewayConfiguration
     /// The file of the configuration.
     let path: String
+    let listeners: Listeners
     /// Nil without an audit log.
     let logs: AuditLogs?
     let recent: RecentEvents
@@ -32,8 +33,6 @@ struct GatewayService {
     let isStrict: Bool
 
     /// Serves until a signal ends the process. Closes keys and audit log in any case.
-    ///
-    /// - Throws: `ExitCode` 78 if a listener's configuration cannot be used, after printing the error.
     func run() async throws {
         let logins = logins
         let gateway = SnapshotHolder(
@@ -52,7 +51,6 @@ struct GatewayService {
     }
 
     private func serve(_ gateway: SnapshotHolder, _ logins: FleetLogins?) async throws {
-        let listeners = try StandardError.attempt(78) { () throws(CommandError) in try Listeners(configuration) }
         let manager = ServiceNotifications(listeners: listeners.settings.count)
         // Keys are opened while the listeners serve already, so that a slow token does not block /livez.
         let monitor = KeyRingMonitor(gateway) { [isStrict] in

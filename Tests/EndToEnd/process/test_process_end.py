@@ -33,7 +33,7 @@ def environment(tmp_path):
         (["--version"], 0, ".", ""),
         (["help", "verify"], 0, "USAGE: privyseal verify", ""),
         (["sing"], 64, "", 'There is no command "privyseal sing".'),
-            (["check", "sing"], 64, "", "Unexpected argument 'sing'"),
+            (["openapi", "sing"], 64, "", "Unexpected argument 'sing'"),
         (["check", "--config", "/nowhere/gateway.yaml"], 78, "", "privyseal: "),
     ],
 )

@@ -24,6 +24,7 @@ DATA = "var/lib/postgresql/15/main"
 # In place of programs that would reach beyond the test.
 FUNCTIONS = r"""
 set -euo pipefail
+chown() { [ "$1" = privyseal: ] && [ -f "$2" ]; }
 sudo() { shift 2; @as_database_user@ "$@"; }
 ssh() { local machine=${1%%.*}; shift; "${@//\/etc\/privyseal/$PLACE/$machine/etc/privyseal}"; }
 scp() {
@@ -33,9 +34,12 @@ scp() {
 }
 systemctl() {
     case "$1 $2" in
-        "start postgresql")
+        "start postgresql" | "enable --now")
             sudo -u postgres pg_ctl start --wait --silent --log "$PLACE/$MACHINE.log" --pgdata "$PLACE/$MACHINE/@data@" \
                 --options "-c listen_addresses=127.0.0.1 -c port=$PORT -c unix_socket_directories=" ;;
+        "stop postgresql" | "disable --now")
+            [ ! -f "$PLACE/$MACHINE/@data@/postmaster.pid" ] ||
+                sudo -u postgres pg_ctl stop --mode immediate --silent --pgdata "$PLACE/$MACHINE/@data@" ;;
         "start privyseal")
             setsid privyseal serve --config "$PLACE/$MACHINE/etc/privyseal/gateway.yaml" \
                 </dev/null >>"$PLACE/$MACHINE.log" 2>&1 &
@@ -194,7 +198,6 @@ def test_the_page_leads_from_one_gateway_to_four_and_through_a_rotation_and_a_fa
             for name in GATEWAYS:
                 fleet.add_key(name)
         if "pg_promote" in script:
-            fleet.run("db1", f"sudo -u postgres pg_ctl stop --mode immediate --pgdata /{DATA}")
             assert fleet.sign("shop-1") == 503
         printed = fleet.run(machine, script)
         if "keys states" in script:

@@ -41,8 +41,8 @@ struct KeyAnswerText {
         return """
             Nothing has changed yet: \(names.joined(separator: ", ")) did not prove \(key). When all gateways have, it \
             becomes active by itself.
-            Next: start them again, or privyseal fleet fence \(names.first ?? "GATEWAY") --reason … --yes. To give up the \
-            activation, privyseal keys suspend \(key).
+            Next: start them again, or privyseal fleet fence \(names.first ?? "GATEWAY") --reason … --yes \(gatewayOption). To \
+            give up the activation, privyseal keys suspend \(key).
             """
     }
 

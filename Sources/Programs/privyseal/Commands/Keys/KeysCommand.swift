@@ -18,7 +18,7 @@ struct KeysCommand: AsyncParsableCommand {
             use the register in the audit log's database.
 
             EXIT STATUS
-              0   done, or proposed to a second administrator
+              0   done, proposed to a second administrator, or open in a fleet
               1   refused, or the gateway did not answer; standard error says why
               64  the command line is wrong, or needs --yes
               78  the configuration is wrong

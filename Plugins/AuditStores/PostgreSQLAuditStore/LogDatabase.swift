@@ -90,19 +90,16 @@ final class LogDatabase {
     }
 
     /// Runs a statement that must store one row.
-    func store(_ sql: String, _ values: BoundValue...) throws(AuditStoreError) {
-        let count = try location.mappingErrors { () throws(PostgreSQLError) in
-            try connection.visit(sql, values) { _ in true }
-        }
-        try requireStored(count, of: 1)
+    func store(_ statement: Statement) throws(AuditStoreError) {
+        try requireStored(run([statement]).first ?? 0, of: 1)
     }
 
     /// A trigger or a rule that was added while the gateway runs can drop rows silently.
     func requireStored(_ count: Int, of expected: Int) throws(AuditStoreError) {
         guard count != expected else { return }
         throw .failed(
-            "The database \(location.name) stored \(count) of \(expected) rows of the audit log. Look for a trigger or a rule that "
-                + "does not belong there: privyseal audit verify names it.")
+            "The database \(location.name) stored \(count) of \(expected) rows. Look for a trigger or a rule that does not belong "
+                + "there: privyseal audit verify names it.")
     }
 
     func all<Value>(_ sql: String, _ values: BoundValue..., read: (Row) -> Value) throws(AuditStoreError) -> [Value] {

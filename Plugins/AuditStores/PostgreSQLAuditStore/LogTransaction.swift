@@ -93,8 +93,9 @@ final class LogTransaction: AuditTransaction {
     func close(segment: Int, root: [UInt8]) throws(AuditStoreError) {
         let database = try database()
         try database.store(
-            "INSERT INTO privyseal.segment VALUES ($1, $2, $3)", .integer(database.log), .integer(segment), .bytes(root)
-        )
+            Statement(
+                "INSERT INTO privyseal.segment VALUES ($1, $2, $3)", .integer(database.log), .integer(segment),
+                .bytes(root)))
     }
 
     func setHead(_ head: SignedTreeHead) throws(AuditStoreError) {
@@ -115,10 +116,11 @@ final class LogTransaction: AuditTransaction {
     func register(_ register: AuditRegister) throws(AuditStoreError) {
         let database = try database()
         try database.store(
-            """
-            INSERT INTO privyseal.register VALUES ($1, $2, $3, $4)
-            ON CONFLICT (log, name) DO UPDATE SET value = excluded.value, entry = excluded.entry
-            """, .integer(database.log), .text(register.name), .bytes(register.value), .integer(register.entry))
+            Statement(
+                """
+                INSERT INTO privyseal.register VALUES ($1, $2, $3, $4)
+                ON CONFLICT (log, name) DO UPDATE SET value = excluded.value, entry = excluded.entry
+                """, .integer(database.log), .text(register.name), .bytes(register.value), .integer(register.entry)))
     }
 
     func drop(segmentsBefore segment: Int) throws(AuditStoreError) {

@@ -73,8 +73,10 @@ enum PublicKeySearch {
             let id = Attribute(.id, bytes: key.id)
             found = try session.objects(with: [Attribute(kind), id], limit: mostCompanions)
             if found.count == 1 { return found }
-            let both = try session.objects(with: [Attribute(kind), id, label], limit: mostCompanions)
-            if !both.isEmpty { return both }
+            if found.count > 1 {
+                let both = try session.objects(with: [Attribute(kind), id, label], limit: mostCompanions)
+                if !both.isEmpty { return both }
+            }
         }
         var named: [ObjectHandle] = []
         for object in try session.objects(with: [Attribute(kind), label]) {

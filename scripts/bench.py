@@ -147,11 +147,11 @@ class Bench:
     # Over HTTP
 
     @contextlib.contextmanager
-    def server(self, uri):
+    def server(self, uri, *options):
         """The gateway without anything around it: no client, no policy, no metrics, no log."""
         port = free_port()
         process = subprocess.Popen(
-            [self.bench, "serve", "--key", uri, "--port", str(port)], env=self.environment
+            [self.bench, "serve", "--key", uri, "--port", str(port), *options], env=self.environment
         )
         try:
             wait_until_ready(f"http://127.0.0.1:{port}", process)

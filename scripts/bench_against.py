@@ -12,8 +12,9 @@ FEATURE = "promotional-offer"
 class Against:
     """The new build against the one in another directory: in each round, both get the same load one after the other.
 
-    The limit of a figure is a server that does only the unavoidable part: it answers a request without any work, and makes
-    raw signatures on all cores.
+    A figure has two limits, both of a server that does only the unavoidable part: without signer processes, it answers a
+    request without any work, and makes raw signatures on all cores; with them, it reads a request, has a signer sign a digest,
+    and records an entry if the other one does.
     """
 
     def __init__(self, bench, other, tools):
@@ -35,7 +36,7 @@ class Against:
     def load(self, title, uri, has_audit, processes, bar):
         """Rates, and the 99th percentile at half load. The other build may have no signers."""
         self.tools.say(f"{title}: this build and the other one …")
-        rates, limits = [], []
+        rates, limits, signed = [], [], []
         with contextlib.ExitStack() as stack:
             urls = {}
             for name, program in [("new", None), ("old", self.other)]:
@@ -44,27 +45,55 @@ class Against:
                 urls[name] = stack.enter_context(
                     self.bench.gateway(uri, audit=audit, name=f"{name}-build", program=program, signers=signers)
                 )
-            empty = f"{stack.enter_context(self.bench.server(self.bench.file_uri))}/bench/empty/600"
+            database = self.bench.place / f"least-{len(title)}.db" if has_audit else None
+            base = stack.enter_context(self.least(uri, processes, database))
+            empty, signing = f"{base}/bench/empty/600", f"{base}/bench/signed/600"
             for number in range(self.bench.rounds):
                 both = {
                     name: self.bench.rate(f"{url}/{FEATURE}", self.body, self.bench.client_token) for name, url in urls.items()
                 }
+                least = self.bench.rate(signing, self.body)
                 if number > 0 or self.bench.rounds < 4:
                     rates.append((both["new"], both["old"], both["new"] / both["old"]))
+                    signed.append((least, least / both["old"]))
                     raw = self.raw(uri, processes)
                     limits.append(1 / (1 / self.bench.rate(empty, self.body) + 1 / raw) / both["old"])
             memory = {name: resident(self.bench.running[f"{name}-build"]) for name in urls}
             new, old, ratio = (statistics.median(column) for column in zip(*rates))
             limit = statistics.median(limits)
+            least, share = (statistics.median(column) for column in zip(*signed))
             delay = max(1, round(self.tools.CONNECTIONS / (min(new, old) / 2) * 1000))
             pair = (f"{urls[name]}/{FEATURE}" for name in ("old", "new"))
             before, now = self.bench.middle_pair(*pair, self.body, delay)
         return [
             self.tools.figure(f"{title}: this build against the other", new, "signatures/s", old, ratio, bar),
-            self.tools.figure("  the limit, against the other", limit * old, "signatures/s", old, limit),
+            self.tools.figure("  the limit without signer processes, against the other", limit * old, "signatures/s", old, limit),
+            self.tools.figure("  the limit with signer processes, against the other", least, "signatures/s", old, share),
             self.tools.figure("  p99 at half load: 1 ms more than the other", now, "ms", before + 1, (before + 1) / now, 1),
             self.tools.figure("  resident memory of the gateway", memory["new"] / 1024, "MiB", memory["old"] / 1024),
         ]
+
+    @contextlib.contextmanager
+    def least(self, uri, processes, database):
+        """The server of the limits."""
+        with self.signer() as socket:
+            options = ["--signer", socket, "--processes", str(processes)]
+            with self.bench.server(uri, *options, *(["--database", database] if database else [])) as base:
+                yield base
+
+    @contextlib.contextmanager
+    def signer(self):
+        """A signer that runs on its own; yields its socket."""
+        socket = self.bench.place / "signer.sock"
+        process = subprocess.Popen([self.bench.privyseal, "signer", "--listen", socket], env=self.bench.environment)
+        try:
+            while not socket.is_socket():
+                time.sleep(0.01)
+            yield socket
+        finally:
+            process.terminate()
+            process.wait(timeout=30)
+            socket.unlink()
 
     def raw(self, uri, processes):
         """Raw signatures per second: of libcrypto or of a token in one process, or of a token in several processes."""
@@ -76,21 +105,14 @@ class Against:
         """From a digest to a verified signature, with two signer processes; the limits are raw loops in two processes, alone
         and with the same verifications."""
         self.tools.say("SoftHSM in two signer processes: from a digest to a verified signature …")
-        socket = self.bench.place / "signer.sock"
-        signer = subprocess.Popen([self.bench.privyseal, "signer", "--listen", socket], env=self.bench.environment)
         measured = []
-        try:
-            while not socket.is_socket():
-                time.sleep(0.01)
+        with self.signer() as socket:
             for number in range(self.bench.rounds):
                 raw = self.raw_loops(2)
-                ours = self.bench.run("signers", "--key", self.bench.token_uri, "--socket", socket)
+                ours = self.bench.run("signers", "--key", self.bench.token_uri, "--signer", socket, "--processes", "2")
                 limit = 1 / (1 / raw + 1 / ours["verified"])
                 if number > 0 or self.bench.rounds < 4:
                     measured.append((ours["signed"], raw, ours["signed"] / raw, limit, ours["signed"] / limit))
-        finally:
-            signer.terminate()
-            signer.wait(timeout=30)
         signed, raw, ratio, limit, share = (statistics.median(column) for column in zip(*measured))
         name = "SoftHSM in two processes, digest to verified signature"
         return [

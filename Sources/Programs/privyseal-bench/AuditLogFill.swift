@@ -3,6 +3,7 @@ import AuditKit
 import AuditLog
 import Crypto
 import Foundation
+import Logging
 import SQLiteAuditStore
 import SigningKit
 import Synchronization
@@ -27,22 +28,18 @@ struct AuditLogFill: AsyncParsableCommand {
     private static let writers = 512
 
     func run() async throws {
-        let signer = try NoteSigner.generate(name: "example.com/bench")
-        try SQLiteAuditStore.create(at: AuditLocation(database), identity: AuditIdentity(origin: signer.name))
-        let isWritten = FileManager.default.createFile(
-            atPath: database + ".key", contents: Data("\(signer.text)\n".utf8), attributes: [.posixPermissions: 0o600])
-        guard isWritten else { throw CocoaError(.fileWriteUnknown) }
-        try "\(signer.verifier.text)\n".write(toFile: database + ".key.pub", atomically: true, encoding: .utf8)
+        // The clock below jumps, which the log would report.
+        LoggingSystem.bootstrap { _ in SwiftLogNoOpLogHandler() }
         let clock = Clock()
         let end = Timestamp.now().milliseconds
         let step = Int64(Self.days * 86_400_000 / max(1, count))
         let begin = end - step * Int64(count)
-        let log = AuditLog(
-            signer: signer, now: { Timestamp(milliseconds: begin + clock.next() * step) }
-        ) { [database] () throws(AuditStoreError) in
-            try SQLiteAuditStore.open(at: AuditLocation(database), as: .gateway, timeout: .seconds(5))
-        }
-        try log.open()
+        let filled = try BenchLog(database) { Timestamp(milliseconds: begin + clock.next() * step) }
+        let (log, signer) = (filled.log, filled.signer)
+        let isWritten = FileManager.default.createFile(
+            atPath: database + ".key", contents: Data("\(signer.text)\n".utf8), attributes: [.posixPermissions: 0o600])
+        guard isWritten else { throw CocoaError(.fileWriteUnknown) }
+        try "\(signer.verifier.text)\n".write(toFile: database + ".key.pub", atomically: true, encoding: .utf8)
         try await withThrowingTaskGroup(of: Void.self) { group in
             for first in 0..<Self.writers {
                 group.addTask { [count] in
@@ -83,7 +80,7 @@ struct AuditLogFill: AsyncParsableCommand {
     }
 
     /// 70 % of the entries name one of 5 products, the others one of 199: few products sell well.
-    private static func signature(_ number: Int) -> AuditEvent {
+    static func signature(_ number: Int) -> AuditEvent {
         let product = number % 10 < 7 ? number % 5 : number % 199
         return .signature(
             client: ["shop", "support", "web"][number % 3], app: "com.example.app", feature: "promotional-offer",

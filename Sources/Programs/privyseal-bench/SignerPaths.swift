@@ -1,9 +1,6 @@
 import ArgumentParser
 import Crypto
 import Foundation
-import PKCS11Token
-import SignerClient
-import Signing
 import SigningKit
 import StrictJSON
 
@@ -17,11 +14,7 @@ struct SignerPaths: AsyncParsableCommand {
 
     @OptionGroup var key: KeyOptions
 
-    @Option(help: "The socket of privyseal signer --listen.")
-    var socket: String
-
-    @Option(help: "The number of processes.")
-    var processes = 2
+    @OptionGroup var signer: SignerKeyOptions
 
     @Option(help: "The sessions of each process.")
     var sessions = 1
@@ -33,14 +26,9 @@ struct SignerPaths: AsyncParsableCommand {
     var count = 30_000
 
     func run() async throws {
-        var signer = SignerSettings(name: "bench")
-        (signer.socket, signer.processes) = (socket, processes)
-        let environment = KeyBackendEnvironment(
-            settings: try PluginSettings(["sessions": .integer(sessions)], for: PKCS11TokenBackend.settings),
-            secrets: FileSecretSource(credentialsDirectory: nil), signer: signer)
-        let address = try SignerBackend<PKCS11TokenBackend>.address(of: KeyURI(key.key))
-        let backend = try await SignerBackend<PKCS11TokenBackend>.open(address.locator, in: environment)
-        let found = try await backend.key(address.selector)
+        guard let (backend, found) = try await signer.open(key, sessions: sessions) else {
+            throw ValidationError("Give the socket with --signer.")
+        }
         // The first round warms up.
         _ = try await signatures(found, count / 10)
         let signed = try await Stopwatch.rate { try await signatures(found, count) }

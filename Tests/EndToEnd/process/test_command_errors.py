@@ -1,10 +1,12 @@
 """Wrong input to a command: the message names the mistake and the cure, and holds no secret."""
 
 import http.server
+import json
 import subprocess
 import threading
 
 import pytest
+from authority import SERVER, Authority
 from conftest import BINARY, ISSUER_ID
 from service import write_key
 
@@ -123,3 +125,34 @@ def test_a_wrong_time_is_reported_in_the_words_of_the_option(configuration):
 def test_config_and_admin_together_are_refused_as_that(configuration):
     said = refused("status", "--config", configuration, "--admin", "unix:/missing", status=64)
     assert "not with both" in said
+
+
+@pytest.mark.parametrize("fault", ["none", "expired", "another key", "missing"])
+def test_check_shows_the_certificate_of_each_listener_and_why_it_cannot_be_used(configuration, tmp_path, fault):
+    authority = Authority(tmp_path, "authority")
+    identity = authority.issue("server", SERVER, expired=fault == "expired")
+    key = authority.server("other").key_path if fault == "another key" else identity.key_path
+    if fault == "missing":
+        key.unlink()
+    tls = f"tls: {{certificate: {identity.certificate_path}, key: {key}}}"
+    text = configuration.read_text().replace('"127.0.0.1:0"', f'"127.0.0.1:0", {tls}').replace("anonymous: true", "")
+    configuration.write_text(text.replace(f"audit: {{database: {tmp_path}/audit.db}}", "audit: off"))
+    command = [BINARY, "check", "--config", configuration]
+    shown = subprocess.run(command, capture_output=True, text=True, timeout=60)
+    found = json.loads(subprocess.run([*command, "--format", "json"], capture_output=True, timeout=60).stdout)
+    (listener,) = found["listeners"]
+    assert listener["name"] == "public"
+    assert shown.returncode == (0 if fault == "none" else 1), shown
+    if fault in ("none", "expired"):
+        end = identity.certificate.not_valid_after_utc
+        assert listener["certificateExpiresAt"].startswith(end.strftime("%Y-%m-%dT%H:%M:%S"))
+    words = {
+        "none": "The certificate of the listener public expires at ",
+        "expired": "The certificate of the listener public expired at ",
+        "another key": f"The key in {key} does not belong to the first certificate in {identity.certificate_path}",
+        "missing": f"{key} cannot be read: No such file or directory.",
+    }[fault]
+    assert words in shown.stdout, shown
+    if fault in ("another key", "missing"):
+        assert "The listener public cannot be used. " in shown.stdout
+        assert words in listener["reason"]

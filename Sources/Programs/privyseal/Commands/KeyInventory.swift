@@ -69,10 +69,14 @@ struct KeyInventory {
     }
 
     /// - Parameters:
-    ///   - register: nil without the member.
-    ///   - issuers: nil without the member, also if there are none.
-    func members(with register: KeyRegisterCheck? = nil, _ issuers: IssuerCheck? = nil) -> JSONMembers {
+    ///   - register: nil without the member; so are the others.
+    ///   - issuers: without the member if there are none.
+    func members(
+        with register: KeyRegisterCheck? = nil, _ listeners: ListenerCheck? = nil, _ issuers: IssuerCheck? = nil
+    ) -> JSONMembers {
         let issuers = issuers.flatMap { $0.members.isEmpty ? nil : $0.members }
-        return ["keys": members, "register": register?.document, "issuers": issuers]
+        return [
+            "keys": members, "register": register?.document, "listeners": listeners?.members, "issuers": issuers,
+        ]
     }
 }

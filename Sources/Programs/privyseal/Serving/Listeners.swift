@@ -7,23 +7,25 @@ struct Listeners {
 
     /// - Throws: the error with its place in the configuration.
     init(_ configuration: GatewayConfiguration) throws(CommandError) {
-        var settings: [ListenerSettings] = []
-        for listener in configuration.listeners {
-            let place = listener.origin.map { "\($0): " } ?? ""
-            do {
-                let tls = try listener.tls.map { try TLSIdentity($0) }
-                settings.append(
-                    ListenerSettings(
-                        listener.role, address: listener.address, tls: tls,
-                        socket: try SocketPermissions(listener)))
-            } catch {
-                throw CommandError("\(listener.tls.map { "\($0.origin): " } ?? place)\(error)")
-            }
-        }
-        self.settings = settings
+        settings = try configuration.listeners.map { listener throws(CommandError) in try ListenerSettings(listener) }
     }
 
     var identities: [(name: ListenerName, identity: TLSIdentity)] {
         settings.compactMap { settings in settings.tls.map { (settings.name, $0) } }
+    }
+}
+
+extension ListenerSettings {
+    /// Reads the TLS files, and finds the owner of the socket.
+    ///
+    /// - Throws: the error with its place in the configuration.
+    init(_ listener: GatewayConfiguration.Listener) throws(CommandError) {
+        do {
+            let tls = try listener.tls.map { try TLSIdentity($0) }
+            self.init(listener.role, address: listener.address, tls: tls, socket: try SocketPermissions(listener))
+        } catch {
+            let place = listener.tls?.origin ?? listener.origin
+            throw CommandError("\(place.map { "\($0): " } ?? "")\(error)")
+        }
     }
 }

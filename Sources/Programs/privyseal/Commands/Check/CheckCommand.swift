@@ -1,0 +1,32 @@
+import ArgumentParser
+
+struct CheckCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "check",
+        abstract: "Test every key with a proof signature, and show which keys are fit to sign and what needs action.",
+        discussion: """
+            The proof is a fixed text and a random nonce; it cannot be taken for a token or an offer.
+            With an audit log, the command also checks the register of keys, of the running gateway or in the log's \
+            database. It shows differences between configuration and register, and unfinished work on tokens, each \
+            with the action to take. The configuration declares keys, the register holds their states; see \
+            docs/key-life.md.
+            It also reads the certificate and the key of each listener with TLS, and the keys of each issuer.
+            The exit status is 0 if every key is fit to sign, every listener can be used, every issuer has keys, and \
+            nothing needs action, 1 if not, and 78 if the configuration is wrong. A proposal that waits for a second administrator is shown, and is not a fault.
+            """)
+
+    @OptionGroup var config: ConfigurationOption
+    @OptionGroup var output: OutputOption
+
+    func run() async throws {
+        let configuration = try config.load()
+        let register = await KeyRegisterCheck.take(configuration, config.path)
+        let keys = await KeyInventory.take(configuration, states: register.states)
+        let listeners = ListenerCheck(configuration)
+        let issuers = await IssuerCheck.take(configuration)
+        output.show(
+            keys.members(with: register, listeners, issuers),
+            text: ([keys.text] + register.sentences + listeners.sentences + issuers.sentences).joined(separator: "\n"))
+        guard keys.canAllSign, register.isFine, listeners.isFine, issuers.isFine else { throw ExitCode.failure }
+    }
+}

@@ -21,6 +21,8 @@ struct KeyAnswerText {
         }
     }
 
+    private func command(_ words: String) -> String { "privyseal keys \(words) \(gatewayOption)" }
+
     // MARK: The fleet
 
     private func confirmation(_ fleet: FleetConfirmation?) -> [String] {
@@ -41,8 +43,8 @@ struct KeyAnswerText {
         return """
             Nothing has changed yet: \(names.joined(separator: ", ")) did not prove \(key). When all gateways have, it \
             becomes active by itself.
-            Next: start them again, or privyseal fleet fence \(names.first ?? "GATEWAY") --reason … --yes \(gatewayOption). To \
-            give up the activation, privyseal keys suspend \(key).
+            Next: start them again, or: privyseal fleet fence \(names.first ?? "GATEWAY") --reason … --yes \(gatewayOption)
+            To give up the activation: \(command("suspend \(key)"))
             """
     }
 
@@ -94,16 +96,16 @@ struct KeyAnswerText {
         case .retiring:
             record.retireAt.map {
                 "\(key) stops answering at \($0.text). Revoke it in App Store Connect after that, not before; then "
-                    + "privyseal keys destroy \(key) deletes it from its token."
+                    + "\(command("destroy \(key)")) deletes it from its token."
             }
         case .suspended:
-            "privyseal keys resume \(key) brings it back\(record.suspendedFrom.map { " to \($0.rawValue)" } ?? "")."
+            "\(command("resume \(key)")) brings it back\(record.suspendedFrom.map { " to \($0.rawValue)" } ?? "")."
         case .compromised:
             "revoke it in App Store Connect, import a new key and activate that. If it was a false alarm, "
-                + "privyseal keys restore \(key) undoes it."
+                + "\(command("restore \(key)")) undoes it."
         case .retired:
-            "revoke it in App Store Connect; then privyseal keys destroy \(key) deletes it from its token."
-        case .staged: "privyseal keys activate \(key) makes it active."
+            "revoke it in App Store Connect; then \(command("destroy \(key)")) deletes it from its token."
+        case .staged: "\(command("activate \(key)")) makes it active."
         case .destroyed: "remove it from the configuration, and reload."
         }
     }
@@ -124,7 +126,7 @@ struct KeyAnswerText {
         guard proposal.approver == nil else { return sentence }
         return """
             Nothing has changed yet: a second administrator has to approve. \(sentence)
-            Next: privyseal keys approve \(PlainText.of(proposal.id)) --digest \(proposal.digest)
+            Next: \(command("approve \(PlainText.of(proposal.id)) --digest \(proposal.digest)"))
             """ + (proposal.isJob ? "\nThen run the same command again." : "")
     }
 }

@@ -36,6 +36,15 @@ struct LyingSignerTests {
         Lie("an answer to no call", "did not get") { _, _ in
             SignerFrame.encoding(Numbered(99_999, SignerAnswer.done), as: .answer).bytes
         },
+        Lie("a negative count", "counted") { _, _ in
+            SignerFrame.encoding(Numbered(99_999, SignerAnswer.count(.min)), as: .answer).bytes
+        },
+        Lie("questions without end", "questions at one time") { _, _ in
+            (0..<1000).flatMap { id in
+                SignerFrame.encoding(Numbered(id, SignerQuestion.endTurn(id: "none", refused: nil)), as: .question)
+                    .bytes
+            }
+        },
         Lie("a call to the gateway", "only the gateway sends") { _, _ in SignerFrame(.call, Array("{}".utf8)).bytes },
         Lie("text that is no message", "as the protocol requires") { _, _ in
             SignerFrame(.notice, Array("{".utf8)).bytes

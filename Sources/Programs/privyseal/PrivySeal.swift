@@ -23,7 +23,8 @@ struct PrivySeal: AsyncParsableCommand {
 
     static let configuration = CommandConfiguration(
         commandName: name,
-        abstract: "Signs App Store offers with keys in PKCS #11 tokens and .p8 files.",
+        abstract:
+            "Signs App Store offers, and tokens for services of Apple, with keys in PKCS #11 tokens, AWS KMS and files.",
         discussion: """
             The configuration lists the apps and the locations of their keys; see docs/configuration.md.
 

@@ -62,7 +62,9 @@ public final class LoginHistoryFile: LoginHistory {
             return nil
         }
         defer { close(lock) }
-        while flock(lock, LOCK_EX) != 0, errno == EINTR {}
+        while flock(lock, LOCK_EX) != 0 {
+            if errno != EINTR { throw failure("locked") }
+        }
         return try body()
     }
 
@@ -75,7 +77,7 @@ public final class LoginHistoryFile: LoginHistory {
         defer { close(file) }
         var bytes = [UInt8](repeating: 0, count: Self.maximumSize)
         let count = Glibc.read(file, &bytes, bytes.count)
-        guard count >= 0, count < bytes.count else { throw failure("read") }
+        guard count >= 0 else { throw failure("read") }
         do { return try JSONDocument(parsing: Array(bytes[..<count])).root.decode() } catch {
             throw .unavailable(
                 "The history of logins in \(path) is damaged, so no PIN is sent. Check that the tokens are not locked, then "

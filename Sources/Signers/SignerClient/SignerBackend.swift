@@ -12,7 +12,6 @@ public final class SignerBackend<Hosted: KeyBackend>: KeyBackend {
 
     private let place: Place
     private let timeout: Duration
-    private let nextKey = Atomic<UInt32>(0)
     private let isClosed = Atomic<Bool>(false)
 
     private init(_ place: Place, timeout: Duration) {
@@ -64,16 +63,11 @@ public final class SignerBackend<Hosted: KeyBackend>: KeyBackend {
         switch place {
         case .thisProcess(let backend): return CountedKey(try await backend.key(selector))
         case .signer(let pool, let number):
-            let key = nextKeyNumber(of: number)
+            let key = pool.nextKeyNumber()
             let found = try await pool.find(KeyCall(backend: number, key: key, selector))
             // The backend finds a call that hangs before this time.
             return try SignerKey(found, number: key, pool: pool, timeout: timeout + .seconds(2))
         }
-    }
-
-    /// Unique in the pool.
-    private func nextKeyNumber(of backend: UInt32) -> UInt32 {
-        backend << 16 | (nextKey.wrappingAdd(1, ordering: .relaxed).newValue & 0xFFFF)
     }
 
     public func health() async -> KeyBackendHealth { await report().health }

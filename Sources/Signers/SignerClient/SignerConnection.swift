@@ -38,6 +38,9 @@ final class SignerConnection: Sendable {
         /// Records that have not been written yet.
         var digests: [UInt8] = []
         var isFlushScheduled = false
+        /// Questions without a reply.
+        var questions = 0
+        var logLines = LineLimit(perSecond: 100)
         /// Why the connection has ended.
         var end: KeyError?
         /// Signatures that the signer has sent.
@@ -61,8 +64,10 @@ final class SignerConnection: Sendable {
         case gone(String)
     }
 
-    /// Signatures that may wait for a process. Backends have shorter queues of their own.
+    /// Signatures that may wait for a process. Above it, a longer `queueLimit` of a backend has no effect.
     private static let limit = 8192
+    /// Questions without a reply.
+    private static let questionLimit = 64
     private static let watchInterval = TimeAmount.milliseconds(100)
 
     private init(_ channel: any Channel, name: String, onEvent: @escaping @Sendable (Event) -> Void) {
@@ -180,7 +185,10 @@ final class SignerConnection: Sendable {
         return try result.get()
     }
 
-    func reply(_ reply: Numbered<SignerReply>) { write(SignerFrame.encoding(reply, as: .reply).bytes) }
+    func reply(_ reply: Numbered<SignerReply>) {
+        state.withLock { $0.questions -= 1 }
+        write(SignerFrame.encoding(reply, as: .reply).bytes)
+    }
 
     // MARK: Turns to log in
 
@@ -206,6 +214,10 @@ final class SignerConnection: Sendable {
             for refusal in refusals { try deliver(.failure(.key(refusal.message)), to: refusal.id) }
         case .answer:
             let answer: Numbered<SignerAnswer> = try frame.decode()
+            // At 10,000 a second, the limit is reached after 28,000 years.
+            if case .count(let made) = answer.message, !(0...1 << 53).contains(made) {
+                throw SignerProtocolError("counted \(made) signatures")
+            }
             let caller = state.withLock { state in
                 if case .count(let made) = answer.message { state.unsent = made - state.received }
                 return state.calls.removeValue(forKey: answer.id)
@@ -214,8 +226,19 @@ final class SignerConnection: Sendable {
                 throw SignerProtocolError("answered a call that it did not get")
             }
             caller.resume(returning: .success(answer.message))
-        case .notice: onEvent(.notice(try frame.decode()))
-        case .question: onEvent(.question(try frame.decode()))
+        case .notice:
+            let notice: SignerNotice = try frame.decode()
+            if case .log = notice, !state.withLock({ $0.logLines.admitsNext() }) { return }
+            onEvent(.notice(notice))
+        case .question:
+            let questions = state.withLock { state in
+                state.questions += 1
+                return state.questions
+            }
+            guard questions <= Self.questionLimit else {
+                throw SignerProtocolError("asked more than \(Self.questionLimit) questions at one time")
+            }
+            onEvent(.question(try frame.decode()))
         case .call, .sign, .reply:
             throw SignerProtocolError("sent a frame that only the gateway sends (\(frame.kind))")
         }
@@ -311,21 +334,5 @@ private final class SignerFrameHandler: ChannelInboundHandler {
         let reason = (error as? IOError).map { String(cString: strerror($0.errnoCode)) } ?? "\(error)"
         connection.end(
             .unavailable("The connection to the signer \(connection.name) has failed: \(reason)."), byItself: true)
-    }
-}
-
-/// CLOCK_MONOTONIC, which all processes of a machine share.
-enum MonotonicTime {
-    static func nanoseconds() -> UInt64 {
-        var now = timespec()
-        clock_gettime(CLOCK_MONOTONIC, &now)
-        return UInt64(now.tv_sec) * 1_000_000_000 + UInt64(now.tv_nsec)
-    }
-
-    /// The time after this duration.
-    static func after(_ duration: Duration) -> UInt64 {
-        let parts = duration.components
-        return nanoseconds() + UInt64(clamping: parts.seconds) * 1_000_000_000
-            + UInt64(clamping: parts.attoseconds / 1_000_000_000)
     }
 }

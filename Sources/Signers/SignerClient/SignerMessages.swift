@@ -33,12 +33,10 @@ private final class PrintedLineHandler: ChannelInboundHandler {
     private let signer: String
     private let logger = Logger(label: "privyseal.signers")
     private var line: [UInt8] = []
-    private var second = NIODeadline.distantPast
-    private var count = 0
+    private var lines = LineLimit(perSecond: 10)
 
     /// Of a line, in bytes.
     private static let limit = 500
-    private static let linesPerSecond = 10
 
     init(_ signer: String) {
         self.signer = signer
@@ -54,11 +52,25 @@ private final class PrintedLineHandler: ChannelInboundHandler {
 
     private func log() {
         defer { line.removeAll(keepingCapacity: true) }
-        guard !line.isEmpty else { return }
-        if .now() - second > .seconds(1) { (second, count) = (.now(), 0) }
-        count += 1
-        guard count <= Self.linesPerSecond else { return }
+        guard !line.isEmpty, lines.admitsNext() else { return }
         logger.warning(
             "A signer process printed: \(String(decoding: line, as: UTF8.self))", metadata: ["signer": "\(signer)"])
+    }
+}
+
+/// Limits the lines that a signer process can write to the gateway's log.
+struct LineLimit {
+    private let perSecond: Int
+    private var second = NIODeadline.distantPast
+    private var count = 0
+
+    init(perSecond: Int) {
+        self.perSecond = perSecond
+    }
+
+    mutating func admitsNext() -> Bool {
+        if .now() - second > .seconds(1) { (second, count) = (.now(), 0) }
+        count += 1
+        return count <= perSecond
     }
 }

@@ -12,11 +12,18 @@ extension SignerPool {
     /// The least time between two replacements because of wrong signatures.
     private static let replacementPause = Duration.seconds(1)
 
-    func add(_ process: SignerProcess) {
-        state.withLock { state in
+    /// - Parameter old: the process that it replaces.
+    func add(_ process: SignerProcess, insteadOf old: SignerProcess? = nil) async {
+        let backends = state.withLock { state in
+            state.processes.removeAll { $0 === old }
             state.processes.append(process)
             state.failure = nil
+            return Set(state.backends.keys)
         }
+        // It may have ended before it was in the list. Then its loss was not noted.
+        if !process.connection.isOpen { lost(process, .unavailable("The signer \(settings.name) has ended.")) }
+        // A backend may have been closed while it was opened in the process.
+        for backend in process.backends.subtracting(backends) { await process.close(backend: backend, within: timeout) }
     }
 
     private func start() async throws(KeyError) -> SignerProcess {
@@ -135,7 +142,7 @@ extension SignerPool {
         let isMissing = state.withLock { !$0.isClosed && $0.processes.count < settings.processes }
         guard isMissing else { return }
         do throws(KeyError) {
-            add(try await prepared(needs: .anyBackend))
+            await add(try await prepared(needs: .anyBackend))
             logger.notice("A new signer process signs", metadata: ["signer": "\(settings.name)"])
         } catch {
             let isNews = state.withLock { state in
@@ -261,14 +268,10 @@ extension SignerPool {
         await changing.pass {
             do throws(KeyError) {
                 for old in processes {
-                    let new = try await prepared(needs: needs)
-                    state.withLock { state in
-                        state.processes.removeAll { $0 === old }
-                        state.processes.append(new)
-                    }
+                    await add(try await prepared(needs: needs), insteadOf: old)
                     await old.drain(within: timeout)
                 }
-                while processes.count < settings.processes { add(try await prepared(needs: needs)) }
+                while processes.count < settings.processes { await add(try await prepared(needs: needs)) }
                 return .success(())
             } catch {
                 return .failure(error)

@@ -75,11 +75,19 @@ extension KeyBackendReport {
         var sum = self
         if case .ready = sum.health { sum.health = other.health }
         if let own = sum.pool, let more = other.pool {
+            func add(_ figure: KeyPath<Pool, Int>) -> Int { own[keyPath: figure].addingClamped(more[keyPath: figure]) }
             sum.pool = Pool(
-                wanted: own.wanted + more.wanted, ready: own.ready + more.ready, busy: own.busy + more.busy,
-                hungCalls: own.hungCalls + more.hungCalls, queueDepth: own.queueDepth + more.queueDepth,
-                queueLimit: own.queueLimit + more.queueLimit, reconnects: own.reconnects + more.reconnects)
+                wanted: add(\.wanted), ready: add(\.ready), busy: add(\.busy), hungCalls: add(\.hungCalls),
+                queueDepth: add(\.queueDepth), queueLimit: add(\.queueLimit), reconnects: add(\.reconnects))
         }
         return sum
+    }
+}
+
+extension Int {
+    /// The figures come from another process.
+    fileprivate func addingClamped(_ other: Int) -> Int {
+        let (sum, overflow) = addingReportingOverflow(other)
+        return overflow ? (other < 0 ? .min : .max) : sum
     }
 }

@@ -29,6 +29,7 @@ final class SignerPool: Sendable {
         var processes: [SignerProcess] = []
         var backends: [UInt32: Backend] = [:]
         var lastNumber: UInt32 = 0
+        var lastKeyNumber: UInt32 = 0
         /// Backends that are being opened.
         var opening = 0
         /// Consecutive starts that failed.
@@ -77,13 +78,21 @@ final class SignerPool: Sendable {
         }
     }
 
+    /// The number of a key that will be found. A key that is missing is looked for each second, for years.
+    func nextKeyNumber() -> UInt32 {
+        state.withLock { state in
+            state.lastKeyNumber &+= 1
+            return state.lastKeyNumber
+        }
+    }
+
     /// Opens a backend in every process, one process after the other: a PIN that one process finds wrong is not sent by
     /// the next.
     func open(_ backend: Backend) async throws(KeyError) {
         defer { state.withLock { $0.opening -= 1 } }
         let result: Result<Void, KeyError> = await changing.pass {
             do throws(KeyError) {
-                while processes.count < settings.processes { add(try await prepared(needs: .nothing)) }
+                while processes.count < settings.processes { await add(try await prepared(needs: .nothing)) }
                 for process in processes { try await open(backend, backend.call, in: process) }
                 state.withLock { $0.backends[backend.call.number] = backend }
                 return .success(())
@@ -125,6 +134,7 @@ final class SignerPool: Sendable {
                 state.withLock { $0.backends[call.backend]?.keys[call.key] = key }
                 return .success(answer)
             } catch {
+                for process in processes { process.forget(call.key) }
                 return .failure(error)
             }
         }

@@ -72,6 +72,10 @@ final class SignerProcess: Sendable {
         do throws(KeyError) { answer = try await connection.call(start, within: startTimeout) } catch {
             throw .unavailable(await end.reason())
         }
+        if case .failed(let error, _) = answer {
+            connection.end(error)
+            throw error
+        }
         guard case .started(let protection) = answer else {
             let error = KeyError.unavailable("The signer \(settings.name) did not start as the protocol requires.")
             connection.end(error)
@@ -117,6 +121,12 @@ final class SignerProcess: Sendable {
 
     /// The key in this process is another one, or could not be proven.
     func refuse(_ key: UInt32, _ error: KeyError) { state.withLock { $0.keys[key] = error } }
+
+    /// The key was not found in all processes, so it is not used.
+    func forget(_ key: UInt32) { state.withLock { $0.keys[key] = nil } }
+
+    /// The numbers of the open backends.
+    var backends: Set<UInt32> { state.withLock { $0.backends } }
 
     func has(backend: UInt32) -> Bool { state.withLock { $0.backends.contains(backend) } }
 
@@ -174,7 +184,7 @@ final class SignerProcess: Sendable {
     /// Lets the signatures in progress finish, closes the backends, ends the process, and waits for its end.
     func drain(within timeout: Duration) async {
         state.withLock { $0.isDraining = true }
-        for backend in state.withLock({ $0.backends }) { await close(backend: backend, within: timeout) }
+        for backend in backends { await close(backend: backend, within: timeout) }
         connection.end(.closed)
         _ = await end.reason()
     }

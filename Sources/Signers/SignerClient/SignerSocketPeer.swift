@@ -13,7 +13,9 @@ enum SignerSocketPeer {
         guard var address = UnixPeer.address(path) else {
             throw .unfit("The path of the signer's socket \(path) is too long for a Unix socket.")
         }
-        let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
+        // A signer that does not accept connections must not stop this thread.
+        let type = SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue
+        let descriptor = socket(AF_UNIX, Int32(type), 0)
         guard descriptor >= 0 else { throw failure("cannot be connected") }
         let code = withUnsafePointer(to: &address) { address in
             address.withMemoryRebound(to: sockaddr.self, capacity: 1) {

@@ -52,9 +52,6 @@ public final class Signers: Sendable {
             .map { SignerReport($0.value, location: $0.key.locator?.uri.description) }
     }
 
-    /// The names of all signers.
-    public var names: [String] { Set(pools.withLock { $0.keys.map(\.settings.name) }).sorted() }
-
     /// Replaces the processes of a signer while it signs.
     ///
     /// - Parameter reason: a sentence for the audit log.

@@ -18,10 +18,16 @@ final class SignatureWriter: Sendable {
         /// Whether a thread writes. It continues with results that came meanwhile.
         var isWriting = false
 
+        /// A frame has a largest length (`SignerFrame.maximumLength`), and a refusal has one sentence.
+        private static let refusalsOfFrame = 500
+
         mutating func take() -> [UInt8]? {
             guard !signatures.isEmpty || !refusals.isEmpty || !others.isEmpty else { return nil }
             var bytes = signatures.isEmpty ? [] : SignerFrame(.signatures, signatures).bytes
-            if !refusals.isEmpty { bytes += SignerFrame.encoding(refusals, as: .refusals).bytes }
+            for start in Swift.stride(from: 0, to: refusals.count, by: Self.refusalsOfFrame) {
+                let some = Array(refusals[start..<min(start + Self.refusalsOfFrame, refusals.count)])
+                bytes += SignerFrame.encoding(some, as: .refusals).bytes
+            }
             bytes += others
             signatures.removeAll(keepingCapacity: true)
             refusals.removeAll()

@@ -57,9 +57,14 @@ public final class SignerHost: Sendable {
             }
             guard goesOn else { return nil }
         }
-        guard let order, case .start(let start) = order.message, start.version == SignerStart.protocolVersion else {
+        guard let order, case .start(let start) = order.message else {
+            throw SignerProtocolError("did not begin with a call to start")
+        }
+        guard start.version == SignerStart.protocolVersion else {
+            let error = KeyError.unfit("The signer is of another version of privyseal. Restart its service.")
+            socket.send(Numbered(order.id, SignerAnswer.failed(error, secrets: [])), as: .answer)
             throw SignerProtocolError(
-                "did not begin with a call to start of version \(SignerStart.protocolVersion) of the protocol")
+                "has version \(start.version) of the protocol, and this signer \(SignerStart.protocolVersion)")
         }
         socket.send(Numbered(order.id, SignerAnswer.started(protect(start))), as: .answer)
         return frames
@@ -107,7 +112,7 @@ public final class SignerHost: Sendable {
                     writer.finish(request.id, .failure(.closed))
                     continue
                 }
-                guard Self.now() < request.deadline else {
+                guard MonotonicTime.nanoseconds() < request.deadline else {
                     writer.finish(request.id, .failure(.unavailable("The signer got the digest too late to sign it.")))
                     continue
                 }
@@ -116,11 +121,6 @@ public final class SignerHost: Sendable {
         }
     }
 
-    private static func now() -> UInt64 {
-        var now = timespec()
-        clock_gettime(CLOCK_MONOTONIC, &now)
-        return UInt64(now.tv_sec) * 1_000_000_000 + UInt64(now.tv_nsec)
-    }
 }
 
 /// What a signer process has opened, by the numbers of the gateway.

@@ -6,7 +6,7 @@ import Glibc
 struct MountLayer {
     /// Regular files that exist.
     private let files: [String]
-    /// The other hidden paths: directories, and what does not exist yet.
+    /// The other hidden paths that exist, such as directories.
     private let others: [String]
     private let linkLimits: [String]
 

@@ -14,7 +14,7 @@ public struct SandboxPolicy: Hashable, Codable, Sendable {
     /// system.
     public var paths: [String]
     /// Absolute paths of files and directories that the process must not use, also if they are below `paths`. A file
-    /// that does not exist yet stays out of reach when another process creates it.
+    /// that does not exist yet stays out of reach when another process creates it, except for root (`MountLayer`).
     public var hiddenPaths: [String]
     /// `RLIMIT_DATA` in bytes: heap, private writable mappings and the stacks of threads, 8 MiB each by default
     /// (getrlimit(2)). Shared mappings do not count. Nil for no limit.

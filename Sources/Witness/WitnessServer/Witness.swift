@@ -116,7 +116,9 @@ public final class Witness: Sendable {
                     size: checkpoint.size, root: checkpoint.root.bytes, note: note.description)
             }
         } catch {
-            logger.error("A checkpoint cannot be stored, so it is not cosigned: \(error)")
+            if isDue("storage", checkpoint.origin) {
+                logger.error("A checkpoint cannot be stored, so it is not cosigned: \(error)")
+            }
             return .unavailable("The witness cannot store the checkpoint.")
         }
         if case .cosigned = answer {
@@ -135,7 +137,10 @@ public final class Witness: Sendable {
                     "The database has an older checkpoint than this process has cosigned. Put the right database back.",
                     metadata: ["log": "\(origin)", "cosigned": "\(known)"])
             }
-            throw Refusal(answer: .unavailable("The witness has lost its memory."))
+            throw Refusal(
+                answer: .unavailable(
+                    "The database of the witness is older than its last cosignature; its operator must put the right one back."
+                ))
         }
     }
 

@@ -91,6 +91,17 @@ def test_an_activation_is_recorded_once_with_the_gateways_that_proved_the_key(fl
     assert [entry["event"] for entry in log.of_kind("life") if entry.get("id")] == ["begun", "agreed"]
 
 
+def test_archive_drops_only_from_a_log_whose_key_the_gateway_has(fleet, tmp_path):
+    first, second = fleet.gateways[:2]
+    command = ("audit", "archive", "--segments", "1", "--to", tmp_path, "--drop", "--quiet")
+    status, _, errors = first.run(*command, "--origin", second.origin, "--key", second.public_key)
+    assert status == 1
+    assert f"{second.origin} is neither. Run the command on the machine of that gateway." in errors.decode()
+    for origin in (first.origin, first.fleet_origin):
+        status, said, errors = first.run(*command, "--origin", origin)
+        assert (status, said.split(b":")[0]) == (0, b"Nothing to archive"), errors
+
+
 def test_a_compromised_key_is_stopped_on_all_gateways_when_the_command_returns(fleet):
     status, answer = fleet.gateways[2].change("compromise", OLD)
     assert status == 200 and answer["fleet"]["missing"] == []

@@ -41,6 +41,8 @@ struct WitnessDirectory {
             guard name == nil || name == key.name else {
                 throw CommandError("The witness in \(path) has the name \(key.name). Give that --name, or none.")
             }
+            // A first start may have been interrupted.
+            if access(keyPath + ".pub", F_OK) != 0 { try writePublicKey(of: key) }
             return (key, try memory(of: key, isNew: false))
         }
         guard let name else {
@@ -51,9 +53,13 @@ struct WitnessDirectory {
         // The database comes first: a key without one is refused.
         let memory = try memory(of: key, isNew: true)
         try DurableWrite.synchronize(path, O_DIRECTORY)
-        try DurableWrite.create(keyPath + ".pub", key.verifier.text + "\n")
         try DurableWrite.create(keyPath, key.text + "\n", mode: 0o600)
+        try writePublicKey(of: key)
         return (key, memory)
+    }
+
+    private func writePublicKey(of key: WitnessKey) throws(CommandError) {
+        try DurableWrite.create(keyPath + ".pub", key.verifier.text + "\n")
     }
 
     private func memory(of key: WitnessKey, isNew: Bool) throws(CommandError) -> WitnessMemory {

@@ -24,7 +24,8 @@ extension AuditCommand {
 
                 --drop first records in the log which entries are archived and by which user, and then removes them. \
                 Their roots stay in the log, so proofs and privyseal audit verify still work. --drop needs the log's \
-                private key: run it as the gateway's user. The gateway may keep running. Keep the files: without them, \
+                private key: run it as the gateway's user, and with a fleet once more with --origin and the fleet's name. \
+                The gateway may keep running. Keep the files: without them, \
                 archived entries can be neither verified nor searched.
                 """)
 
@@ -66,6 +67,7 @@ extension AuditCommand {
             LogSetup.bootstrapQuietly()
             let limit = try before.map(AuditFilterOption.moment)
             let source = try log.open()
+            if drop { try requireKey(of: source) }
             // The lock lasts until the process ends.
             // For a log on a server, it is on the directory of the files.
             try Self.lock(source.path.map { DurableWrite.directory(of: $0) } ?? directory)
@@ -90,9 +92,21 @@ extension AuditCommand {
                 if isDropped { print("They are no longer in the database.") }
             }
             guard drop, let configuration = source.configuration, let audit = source.audit else { return }
+            let origin = source.reader.identity.origin
             source.reader.close()
-            try await remove(chosen, from: audit, of: configuration)
+            try await remove(chosen, from: audit, named: origin, of: configuration)
             isDropped = true
+        }
+
+        /// `AuditSource.audit` has the settings of the own log also for the log of another gateway.
+        private func requireKey(of source: AuditSource) throws {
+            guard let key = source.audit?.key else { return }
+            let (own, origin) = (try AuditKeyFile(key.path).read().name, source.reader.identity.origin)
+            guard own.hasSameBytes(as: origin) else {
+                throw CommandError(
+                    "Nothing is archived: --drop works on this gateway's log and on the log of its fleet, and "
+                        + "\(PlainText.of(origin)) is neither. Run the command on the machine of that gateway.")
+            }
         }
 
         /// An operator must examine a damaged log before anything is moved.
@@ -151,11 +165,14 @@ extension AuditCommand {
         /// Durably records the archiving, and then drops the segments from the log. A stop in between loses nothing: the
         /// entry is valid while the segments exist, and the next call drops them.
         private func remove(
-            _ segments: Range<Int>, from audit: GatewayConfiguration.Audit, of configuration: GatewayConfiguration
+            _ segments: Range<Int>, from audit: GatewayConfiguration.Audit, named origin: String,
+            of configuration: GatewayConfiguration
         ) async throws {
-            try await record(AuditSegment.entries(of: segments), in: configuration)
+            let composition = AuditComposition(
+                audit, of: configuration, isShared: configuration.fleet?.origin.hasSameBytes(as: origin) ?? false)
+            try await record(AuditSegment.entries(of: segments), by: composition)
             // A gateway under load writes all the time, so wait for the database's lock.
-            let store = try audit.location.open(as: .command, timeout: .seconds(30))
+            let store = try audit.location(of: origin).open(as: .command, timeout: .seconds(30))
             defer { store.close() }
             for segment in segments {
                 // One transaction for each segment, so that a running gateway waits for one segment at most.
@@ -165,9 +182,8 @@ extension AuditCommand {
             }
         }
 
-        private func record(_ entries: Range<Int>, in configuration: GatewayConfiguration) async throws {
-            guard let audit = configuration.audit else { return }
-            let log = try AuditComposition(audit, of: configuration).open(isServing: false)
+        private func record(_ entries: Range<Int>, by composition: AuditComposition) async throws {
+            let log = try composition.open(isServing: false)
             let event = AuditEvent.archive(
                 from: entries.lowerBound, to: entries.upperBound, actor: Client.operator.name)
             do { try await finally(log.close) { try await log.record(event) } } catch {

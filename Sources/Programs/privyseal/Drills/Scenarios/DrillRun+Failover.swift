@@ -35,6 +35,9 @@ extension DrillRun {
     ) async throws {
         let name = wanted.map { "the token of \(Self.name(places[$0]))" } ?? "one token of \(key)"
         let (lost, number) = try await removePlace(wanted, name, of: key)
+        guard places.indices.contains(number) else {
+            throw DrillError("The key \(key) got other places during the drill. Run it again.")
+        }
         await log.step("Ask /readyz", expected: "It says yes: another token signs.") {
             let status = await load.readiness()
             return .when(status == 200, status == 200 ? "It says yes." : "It says no.")
@@ -131,7 +134,8 @@ extension DrillRun {
             let given = log.now()
             let isBack = try await wait(tokenLimit) { try await self.key(key).fitness == "ready" }
             let span = log.now().milliseconds - given.milliseconds
-            let fitness = try await places(of: key)[number].fitness
+            let places = try await places(of: key)
+            let fitness = places.indices.contains(number) ? places[number].fitness : "gone"
             return .when(isBack, isBack ? "It did, after \(span) ms." : "The place is \(fitness).")
         }
     }

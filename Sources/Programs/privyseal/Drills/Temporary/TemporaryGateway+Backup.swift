@@ -13,10 +13,13 @@ extension TemporaryGateway {
         let package: String
     }
 
+    /// A token may hang.
+    private static let commandLimit = Duration.seconds(300)
+
     /// Runs a command of this program.
     private func run(_ arguments: [String]) async throws -> (status: Int32, text: String) {
         let child = try ChildProcess(arguments, log: "\(directory)/command.log")
-        return (await child.wait(), child.output)
+        return (await child.wait(Self.commandLimit), child.output)
     }
 
     /// - Throws: `DrillError` with the output, unless the status is 0.

@@ -120,7 +120,6 @@ public final class SignerHost: Sendable {
             }
         }
     }
-
 }
 
 /// What a signer process has opened, by the numbers of the gateway.

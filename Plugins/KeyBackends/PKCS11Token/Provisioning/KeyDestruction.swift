@@ -28,7 +28,8 @@ struct KeyDestruction {
             attributes = [Attribute(.label, bytes: found.label), Attribute(.id, bytes: found.id)]
                 .filter { !$0.value.isEmpty }
         }
-        let publics = try session.objects(with: [Attribute(.publicKey)] + attributes)
+        // Without a label and an ID, every public key of the token would match.
+        let publics = attributes.isEmpty ? [] : try session.objects(with: [Attribute(.publicKey)] + attributes)
         guard isResumed || !(privates.isEmpty && publics.isEmpty) else {
             throw KeyError.notFound(
                 "The token \(token.info.name) has no key that matches \(selector.uri.path). Nothing was destroyed: "

@@ -31,7 +31,7 @@ struct KeyImport {
 
     /// Completes an interrupted import. Nil if its remains are destroyed instead, and the import must begin again.
     private func finish(_ object: ObjectHandle, hasPublicKey: Bool) throws -> ProvisionedKey? {
-        let holds = (try? PossessionProof.holds(object, key.publicKey, in: token.session)) ?? false
+        let holds = try holds(object)
         let readback = try? CreatedKeyCheck(object, in: token.session)
         if holds, let readback, readback.faults.isEmpty {
             tell("The token has the key from an interrupted import; its attributes and its proof are correct.")
@@ -45,6 +45,17 @@ struct KeyImport {
         tell("The remains of an interrupted import are removed.")
         try token.destroy([object])
         return nil
+    }
+
+    /// Whether the object is our key. A key that can never sign is not.
+    ///
+    /// - Throws: the error of a token that may sign later. It does not show that the object may be destroyed.
+    private func holds(_ object: ObjectHandle) throws -> Bool {
+        do { return try PossessionProof.holds(object, key.publicKey, in: token.session) } catch let error as PKCS11Error
+            where error.returnValue.recovery == .never
+        {
+            return false
+        }
     }
 
     private func place() throws -> ProvisionedKey {
@@ -261,7 +272,12 @@ struct ExistingKeyObjects {
         if let publicKey {
             for object in try Self.objects(of: publicKey, in: session) {
                 let id = try session.value(of: .id, in: object) ?? []
-                let owners = try session.objects(with: [Attribute(.privateKey), Attribute(.id, bytes: id)])
+                // Without an ID, the label names its private key, as in `PublicKeySearch`.
+                let name =
+                    id.isEmpty
+                    ? Attribute(.label, bytes: try session.value(of: .label, in: object) ?? [])
+                    : Attribute(.id, bytes: id)
+                let owners = try session.objects(with: [Attribute(.privateKey), name])
                 if owners.isEmpty { orphans.append(object) } else { hasPublicKey = true }
             }
         }

@@ -56,6 +56,19 @@ struct ImportFailureTests {
         #expect(try token.objectCount() == 2)
     }
 
+    @Test("an error of the token during the proof of an interrupted import destroys nothing")
+    func errorInProof() async throws {
+        try module.follow("C_SignInit rv=0x30", "C_DestroyObject from=3 rv=0x30")
+        #expect(await sentence { try await importKey(.plain(material(key)), uri) } != nil)
+        let destroyed = module.count("C_DestroyObject")
+        try module.follow("C_SignInit rv=0x30")
+        #expect(await sentence { try await importKey(.plain(material(key)), uri) } != nil)
+        #expect(module.count("C_DestroyObject") == destroyed)
+        try module.follow()
+        #expect(try await importKey(.plain(material(key)), uri).method == .found)
+        #expect(try token.objectCount() == 2)
+    }
+
     @Test("an import reports a full token and a read-only token")
     func noRoom() async throws {
         try module.follow("C_UnwrapKey rv=0x31")

@@ -78,7 +78,8 @@ final class SignerPool: Sendable {
         }
     }
 
-    /// The number of a key that will be found. A key that is missing is looked for each second, for years.
+    /// The number of a key that will be looked for. The gateway looks for a missing key each second, so numbers must not come
+    /// back.
     func nextKeyNumber() -> UInt32 {
         state.withLock { state in
             state.lastKeyNumber &+= 1

@@ -10,7 +10,8 @@ struct KeyInventory {
     /// A table, followed by the reason of each key that is not ready.
     let text: String
     let canAllSign: Bool
-    private let members: [JSONMembers]
+    /// An element for each key.
+    let members: [JSONMembers]
 
     /// Opens every key, and has it sign a proof.
     ///
@@ -65,18 +66,6 @@ struct KeyInventory {
         return [
             "uri": replica.uri.description, "custody": replica.custody?.rawValue, "state": state.name,
             "reason": state.reason, "tokenSerial": replica.tokenSerial,
-        ]
-    }
-
-    /// - Parameters:
-    ///   - register: nil without the member; so are the others.
-    ///   - issuers: without the member if there are none.
-    func members(
-        with register: KeyRegisterCheck? = nil, _ listeners: ListenerCheck? = nil, _ issuers: IssuerCheck? = nil
-    ) -> JSONMembers {
-        let issuers = issuers.flatMap { $0.members.isEmpty ? nil : $0.members }
-        return [
-            "keys": members, "register": register?.document, "listeners": listeners?.members, "issuers": issuers,
         ]
     }
 }

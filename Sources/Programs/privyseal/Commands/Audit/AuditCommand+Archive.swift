@@ -24,9 +24,9 @@ extension AuditCommand {
 
                 --drop first records in the log which entries are archived and by which user, and then removes them. \
                 Their roots stay in the log, so proofs and privyseal audit verify still work. --drop needs the log's \
-                private key: run it as the gateway's user, and with a fleet once more with --origin and the fleet's name. \
-                The gateway may keep running. Keep the files: without them, \
-                archived entries can be neither verified nor searched.
+                private key: run it as the gateway's user, and in a fleet once more with --origin and the fleet's name. \
+                The gateway may keep running. Keep the files: without them, archived entries can be neither verified \
+                nor searched.
                 """)
 
         @OptionGroup var log: AuditLogOption
@@ -98,7 +98,7 @@ extension AuditCommand {
             isDropped = true
         }
 
-        /// `AuditSource.audit` has the settings of the own log also for the log of another gateway.
+        /// For the log of another gateway, `AuditSource.audit` has the settings of the own log, and so another key.
         private func requireKey(of source: AuditSource) throws {
             guard let key = source.audit?.key else { return }
             let (own, origin) = (try AuditKeyFile(key.path).read().name, source.reader.identity.origin)

@@ -1,4 +1,5 @@
 import ArgumentParser
+import StrictJSON
 
 struct CheckCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -25,7 +26,10 @@ struct CheckCommand: AsyncParsableCommand {
         let listeners = ListenerCheck(configuration)
         let issuers = await IssuerCheck.take(configuration)
         output.show(
-            keys.members(with: register, listeners, issuers),
+            [
+                "keys": keys.members, "register": register.document, "listeners": listeners.members,
+                "issuers": issuers.members.isEmpty ? nil : issuers.members,
+            ] as JSONMembers,
             text: ([keys.text] + register.sentences + listeners.sentences + issuers.sentences).joined(separator: "\n"))
         guard keys.canAllSign, register.isFine, listeners.isFine, issuers.isFine else { throw ExitCode.failure }
     }

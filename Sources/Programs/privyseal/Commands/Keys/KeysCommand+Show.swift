@@ -4,6 +4,7 @@ import GatewayHTTP
 import KeyLifecycle
 import Signing
 import SigningKit
+import StrictJSON
 
 extension KeysCommand {
     struct List: AsyncParsableCommand {
@@ -25,7 +26,7 @@ extension KeysCommand {
             let configuration = try config.load()
             let register = await KeyRegisterCheck.take(configuration, config.path)
             let keys = await KeyInventory.take(configuration, states: register.states)
-            output.show(keys.members(), text: keys.text)
+            output.show(["keys": keys.members] as JSONMembers, text: keys.text)
         }
     }
 

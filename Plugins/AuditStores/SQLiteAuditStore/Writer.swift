@@ -289,6 +289,8 @@ struct WriterHandle {
         let opened: Writer
         do throws(AuditStoreError) {
             opened = try Writer(at: files.path, timeout: timeout)
+            // Another process may have put the -wal file there while the database was opened.
+            try files.checkPair()
             try opened.checkWhole()
         } catch {
             guard case .unfit(let sentence) = error else { throw error }

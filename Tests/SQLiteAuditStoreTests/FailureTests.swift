@@ -68,6 +68,38 @@ struct FailureTests {
         #expect(try log.read().inspect() == [])
     }
 
+    @Test("A reader that opens exchanged files does not build the writer's index from another write-ahead log")
+    func foreignIndex() throws {
+        try log.copy("audit.db", "older.db")
+        let store = try log.open()
+        try store.append("a")
+        let own = ["audit.db", "audit.db-wal"]
+        for name in own { try log.move(name, name + ".away") }
+        try log.copy("older.db", "audit.db")
+        #expect(FileManager.default.createFile(atPath: log.path + "-wal", contents: nil))
+        expect(.replaced) { () throws(AuditStoreError) in
+            _ = try SQLiteAuditStore.read(at: AuditLocation(log.path))
+        }
+        for name in own { try log.move(name + ".away", name) }
+        store.close()
+        #expect(try log.read().bodies() == ["a"])
+    }
+
+    @Test("A log whose files are exchanged while it is opened is refused", arguments: ["", "-wal", "-shm"])
+    func exchangedMeanwhile(_ name: String) throws {
+        let store = try log.open()
+        try store.append("a")
+        try log.copy("audit.db" + name, "copy")
+        expect(.replaced) { () throws(AuditStoreError) in
+            _ = try OpenLogs().open(log.path) { (_) throws(AuditStoreError) in
+                let tables = try LogTables(opening: log.path, .readOnly)
+                try tables.checkKind()
+                _ = rename(log.directory + "/copy", log.path + name)
+                return tables
+            }
+        }
+    }
+
     @Test("append fails after the removal of a write-ahead log until no reader uses it")
     func removedWhileRead() throws {
         let store = try log.open()

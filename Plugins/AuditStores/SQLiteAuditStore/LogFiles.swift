@@ -4,7 +4,7 @@ import Glibc
 import SQLite
 import Synchronization
 
-/// The three files of an open log: the database, its write-ahead log, and the WAL index, which processes share.
+/// The files of the writer, and whether they are still in place.
 struct LogFiles: Sendable {
     enum Change: Equatable {
         case none
@@ -18,34 +18,26 @@ struct LogFiles: Sendable {
 
     /// The path of the location, which may be a symbolic link.
     let path: String
-    let logPath: String
-    private let sharedPath: String
-    private let database: FileIdentity
-    private let log: FileIdentity
-    private let shared: FileIdentity
+    private let target: String
+    private let opened: LogFileSet
 
-    /// - Parameter connection: must have read from the database, so that all three files are open.
-    init(at path: String, of connection: Connection) throws(AuditStoreError) {
+    init(at path: String, _ opened: LogFileSet) {
         self.path = path
-        logPath = connection.path + "-wal"
-        sharedPath = connection.path + "-shm"
-        guard let database = try FileIdentity(path), let log = try FileIdentity(logPath),
-            let shared = try FileIdentity(sharedPath), !connection.hasMoved
-        else { throw .replaced("The files of the audit log \(path) were moved while it was opened.") }
-        self.database = database
-        self.log = log
-        self.shared = shared
+        self.opened = opened
+        target = LogLocation.resolved(path)
     }
+
+    var logPath: String { target + "-wal" }
 
     func change() throws(AuditStoreError) -> Change {
-        guard let now = try FileIdentity(path) else { return .databaseGone }
-        guard now.isSameFile(as: database) else { return .databaseReplaced }
-        guard let log = try FileIdentity(logPath), log.isSameFile(as: self.log),
-            let shared = try FileIdentity(sharedPath), shared.isSameFile(as: self.shared)
-        else { return .companionReplaced }
-        guard now.isWritable else { return .readOnly(path) }
-        return log.isWritable ? .none : .readOnly(logPath)
+        guard let now = try LogFileSet(at: path, target: target) else { return .databaseGone }
+        guard now.database.isSameFile(as: opened.database) else { return .databaseReplaced }
+        guard now.isSame(as: opened) else { return .companionReplaced }
+        guard now.database.isWritable else { return .readOnly(path) }
+        return now.log?.isWritable == true ? .none : .readOnly(logPath)
     }
+
+    func isSame(as other: LogFileSet) -> Bool { opened.isSame(as: other) }
 
     /// Throws unless the opened files are still in place.
     func checkInPlace() throws(AuditStoreError) {
@@ -58,11 +50,11 @@ struct LogFiles: Sendable {
         }
     }
 
-    /// Throws if another database is at the path, beside the write-ahead log of this one. SQLite would copy the log's
+    /// Throws if a connection has another database with the write-ahead log of this one. SQLite would copy the log's
     /// pages into that database. The mixture may look intact at first, and this database would lack the pages.
-    func checkPair() throws(AuditStoreError) {
-        guard let now = try FileIdentity(path), !now.isSameFile(as: database),
-            let log = try FileIdentity(LogLocation.resolved(path) + "-wal"), log.isSameFile(as: self.log), log.size > 0
+    func checkPair(in found: LogFileSet) throws(AuditStoreError) {
+        guard !found.database.isSameFile(as: opened.database), let log = found.log, log.size > 0,
+            let own = opened.log, log.isSameFile(as: own)
         else { return }
         throw .replaced(
             "The file at \(path) is not the audit log that was opened, and the -wal file belongs to the earlier one: "

@@ -124,18 +124,30 @@ struct ReadingSource {
         try LogFiles.refuseJournal(beside: path)
         self.path = path
         self.database = database
-        isImmutable = try !Self.hasLog(path)
-        tables = try LogTables(opening: path, isImmutable ? .immutable : .readOnly)
-        tables.connection.limitValues(to: Self.longestValue)
-        tables.connection.wait(milliseconds: Self.timeout)
+        let isImmutable = try !Self.hasLog(path)
+        self.isImmutable = isImmutable
+        // An immutable file has no other files, and SQLite takes no locks.
+        tables =
+            try isImmutable
+            ? Self.tables(at: path, isImmutable)
+            : OpenLogs.shared.open(path) {
+                (_) throws(AuditStoreError) in try Self.tables(at: path, isImmutable)
+            }.tables
+        identity = try tables.identity()
+    }
+
+    private static func tables(at path: String, _ isImmutable: Bool) throws(AuditStoreError) -> LogTables {
+        let tables = try LogTables(opening: path, isImmutable ? .immutable : .readOnly)
+        tables.connection.limitValues(to: longestValue)
+        tables.connection.wait(milliseconds: timeout)
         try tables.execute("PRAGMA trusted_schema = OFF; PRAGMA cell_size_check = ON")
         do throws(AuditStoreError) {
             try tables.checkKind()
             try tables.checkTables()
         } catch {
-            throw try Self.explained(error, at: path, isImmutable)
+            throw try explained(error, at: path, isImmutable)
         }
-        identity = try tables.identity()
+        return tables
     }
 
     /// Whether there is a write-ahead log. If not, nothing writes, and a read needs no files beside the database.

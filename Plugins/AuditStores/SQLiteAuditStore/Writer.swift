@@ -1,5 +1,6 @@
 import AuditKit
 import SQLite
+import SigningKit
 import Synchronization
 
 /// The connection that appends entries.
@@ -14,35 +15,44 @@ final class Writer {
     /// Whether a write succeeded, so the log appender has accepted this log as the right one.
     private(set) var isAccepted = false
 
-    init(at path: String, timeout: Duration) throws(AuditStoreError) {
-        let tables = try Self.connect(to: path, timeout: timeout)
+    /// - Parameter earlier: the files of the writer that this one replaces.
+    init(at path: String, timeout: Duration, replacing earlier: LogFiles? = nil) throws(AuditStoreError) {
+        let (tables, version, opened) = try Self.connect(to: path, timeout: timeout, replacing: earlier)
         let connection = tables.connection
-        let version = try tables.checkKind()
-        try Durability.require(of: tables)
         let differences = try AuditStoreError.at(path) { () throws(SQLiteError) in
             if version != LogSchema.version { try LogSchema.upgrade(connection) }
             return try LogSchema.differences(in: connection)
         }
         identity = try tables.identity()
         if let first = differences.first { throw .damaged("The audit log \(path) has a changed schema. \(first)") }
-        files = try LogFiles(at: path, of: connection)
+        files = LogFiles(at: path, opened)
         log = WriteAheadLog(at: files.logPath, pageSize: max(512, try tables.number("PRAGMA page_size")))
         connection.countLogPages()
         (self.tables, self.connection) = (tables, connection)
     }
 
-    static func connect(to path: String, timeout: Duration) throws(AuditStoreError) -> LogTables {
+    /// - Returns: also the version of the schema.
+    static func connect(
+        to path: String, timeout: Duration, replacing earlier: LogFiles? = nil
+    ) throws(AuditStoreError) -> (tables: LogTables, version: Int, files: LogFileSet) {
         guard let file = try FileIdentity(path) else { throw LogFiles.gone(path) }
         guard file.isRegular else { throw .unfit("\(path) is not a regular file, so it is not an audit log.") }
         guard file.isWritable else { throw LogFiles.readOnly(path) }
         try LogFiles.refuseJournal(beside: path)
-        let tables = try LogTables(opening: path, .readWrite)
-        guard !tables.connection.isReadOnly else { throw LogFiles.readOnly(path) }
-        // Do not checkpoint on close: after a restore, the -wal file may belong to another database.
-        tables.connection.keepLogOnClose(true)
-        let (seconds, attoseconds) = timeout.components
-        tables.connection.wait(milliseconds: Int(clamping: seconds) * 1000 + Int(attoseconds / 1_000_000_000_000_000))
-        return tables
+        var version = 0
+        let (tables, files) = try OpenLogs.shared.open(path) { files throws(AuditStoreError) in
+            try earlier?.checkPair(in: files)
+            let tables = try LogTables(opening: path, .readWrite)
+            guard !tables.connection.isReadOnly else { throw LogFiles.readOnly(path) }
+            // Do not checkpoint on close: after a restore, the -wal file may belong to another database.
+            tables.connection.keepLogOnClose(true)
+            tables.connection.wait(milliseconds: Int(timeout.milliseconds))
+            version = try tables.checkKind()
+            try Durability.require(of: tables)
+            return tables
+        }
+        try earlier?.checkPair(in: files)
+        return (tables, version, files)
     }
 
     func write<Outcome>(
@@ -232,10 +242,8 @@ final class SharedWriterState: Sendable {
     func connect(to path: String) throws(AuditStoreError) -> LogTables {
         let files = current.files
         try files.checkInPlace()
-        let tables = try Writer.connect(to: path, timeout: .zero)
-        try Durability.require(of: tables)
-        try files.checkInPlace()
-        guard !tables.connection.hasMoved else { throw .replaced("The audit log \(path) was moved.") }
+        let (tables, _, opened) = try Writer.connect(to: path, timeout: .zero)
+        guard files.isSame(as: opened) else { throw .replaced("The files of the audit log \(path) were exchanged.") }
         return tables
     }
 }
@@ -285,12 +293,9 @@ struct WriterHandle {
     }
 
     private mutating func reopen() throws(AuditStoreError) -> Writer {
-        try files.checkPair()
         let opened: Writer
         do throws(AuditStoreError) {
-            opened = try Writer(at: files.path, timeout: timeout)
-            // Another process may have put the -wal file there while the database was opened.
-            try files.checkPair()
+            opened = try Writer(at: files.path, timeout: timeout, replacing: files)
             try opened.checkWhole()
         } catch {
             guard case .unfit(let sentence) = error else { throw error }

@@ -27,6 +27,8 @@ public final class Connection {
     private var prepared: [String: Statement] = [:]
     /// Pages in the write-ahead log after the last commit of this connection; see `countLogPages()`.
     public private(set) var logPages = 0
+    /// Called after the connection has closed.
+    public var onClose: (() -> Void)?
 
     /// - Parameter path: absolute, or `:memory:`.
     public init(path: String, access: Access) throws(SQLiteError) {
@@ -44,6 +46,7 @@ public final class Connection {
     deinit {
         prepared = [:]
         sqlite3_close_v2(handle)
+        onClose?()
     }
 
     /// Sets how long to wait for a lock of another connection.

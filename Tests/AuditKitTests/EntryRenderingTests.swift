@@ -100,6 +100,13 @@ struct EntryRenderingTests {
         #expect(!text.contains("Attention"))
     }
 
+    @Test("EntryDetail labels a member by its meaning in an entry of that kind")
+    func labels() {
+        #expect(EntryDetail.text(Self.stored(.archive(from: 0, to: 4096, actor: "a"))).contains("To before entry"))
+        let moved = EntryDetail.text(Self.stored(.moved(to: "postgresql://db/logs", actor: "a")))
+        #expect(moved.contains("To database  "))
+    }
+
     @Test("EntryDetail warns about an entry that does not match its mark")
     func wrongMark() {
         let entry = Self.stored(.stop)

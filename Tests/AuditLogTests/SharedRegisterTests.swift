@@ -77,5 +77,19 @@ struct SharedRegisterTests {
         #expect(freshness.error != nil)
         freshness.note(readAt: .now, isChanging: false)
         #expect(freshness.error == nil)
+        freshness.revoke()
+        freshness.note(readAt: .now, isChanging: false)
+        #expect(freshness.error == .halted("This gateway has left the fleet."))
+    }
+
+    @Test("A halt that ends before it is noticed gets an entry if it refused requests")
+    func shortHalt() {
+        let halt = SigningHalt()
+        #expect(halt.check(nil) == nil)
+        halt.noteRefused(.halted("Too few witnesses."), count: 3)
+        let event = halt.check(nil)
+        let fields = event.flatMap { EntryFields(AuditEntry($0, at: .now()).bytes) }
+        #expect(fields?.integer("refused") == 3 && fields?.text("reason") == "Too few witnesses.")
+        #expect(halt.check(nil) == nil)
     }
 }

@@ -28,7 +28,7 @@ final class TestSigner: Sendable {
         chmod(path, 0o600)
         guard code == 0, listen(listener, 16) == 0 else { throw TestSignerError() }
         (self.path, self.listener) = (path, listener)
-        SystemThread.start("test-signer") { [self] in
+        _ = SystemThread.start("test-signer") { [self] in
             while true {
                 let connection = accept(listener, nil, nil)
                 guard connection >= 0 else { return }
@@ -36,7 +36,7 @@ final class TestSigner: Sendable {
                     connections.append(connection)
                     return connections.count
                 }
-                SystemThread.start("test-connection") { serve(number, connection) }
+                _ = SystemThread.start("test-connection") { serve(number, connection) }
             }
         }
     }

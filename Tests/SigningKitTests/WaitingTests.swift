@@ -27,10 +27,10 @@ struct WaitingTests {
         let semaphore = Semaphore()
         let (threads, signals) = (8, 500)
         for _ in 0..<threads {
-            SystemThread.start("test-signal") { for _ in 0..<signals { semaphore.signal() } }
+            _ = SystemThread.start("test-signal") { for _ in 0..<signals { semaphore.signal() } }
         }
         await withCheckedContinuation { continuation in
-            SystemThread.start("test-wait") {
+            _ = SystemThread.start("test-wait") {
                 for _ in 0..<threads * signals { semaphore.wait() }
                 continuation.resume()
             }

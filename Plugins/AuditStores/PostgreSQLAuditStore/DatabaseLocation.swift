@@ -103,12 +103,11 @@ struct DatabaseLocation: Sendable {
         switch access {
         case .readOnly: return ["default_transaction_read_only = on"]
         case .readWrite(let timeout):
-            let (seconds, attoseconds) = timeout.components
             return [
                 // A stopped gateway must not hold the row of its log, or of the fleet's.
                 "idle_in_transaction_session_timeout = '3s'",
                 // 0 would wait without a limit.
-                "lock_timeout = \(max(1, seconds * 1000 + attoseconds / 1_000_000_000_000_000))",
+                "lock_timeout = \(max(1, timeout.milliseconds))",
                 // The server reports a commit whose wait for the standby was cancelled as a warning.
                 "client_min_messages = warning",
                 // A cancelled commit may be on the disk of this server only, so no time limit may cancel one.

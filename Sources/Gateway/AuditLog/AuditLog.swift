@@ -83,9 +83,12 @@ public final class AuditLog: Service {
             logger.critical("Nothing is signed: the audit log cannot be opened. \(error)")
             queue.fail(.unavailable(error.description), keeping: [])
         }
-        timeoutMonitor.start()
-        writer.start(with: appender) { [ended] in ended.signal() }
+        guard timeoutMonitor.start(), writer.start(with: appender, ended: { [ended] in ended.signal() }) else {
+            throw .failed(AuditLog.noThread)
+        }
     }
+
+    private static let noThread = "The system has no thread left for the audit log."
 
     // MARK: Recording
 
@@ -155,8 +158,10 @@ public final class AuditLog: Service {
 
     package func hash(ofUser user: String) -> [UInt8] { users.text(of: user) }
 
-    /// Counts a request that was refused because of the state of the log.
-    package func noteRefused() { queue.condition.isWritable ? halt.noteRefused() : queue.noteRefused() }
+    /// Counts requests that were refused because `state` was not writable.
+    package func noteRefused(_ error: AuditError, count: Int) {
+        if case .halted = error { halt.noteRefused(error, count: count) } else { queue.noteRefused(count) }
+    }
 
     // MARK: Status
 
@@ -202,7 +207,7 @@ public final class AuditLog: Service {
 
     /// Publishes checkpoints and records counts. At shutdown, it does both a last time and closes the log.
     public func run() async throws {
-        if !isShared { maintenance.start() }
+        if !isShared, !maintenance.start() { throw AuditError.unavailable(Self.noThread) }
         await withTaskGroup { group in
             group.addTask { await self.minute() }
             await cancelWhenGracefulShutdown { await self.publish() }
@@ -227,7 +232,8 @@ public final class AuditLog: Service {
     public func close() async {
         maintenance.stop()
         queue.close()
-        await ended.wait(atMost: settings.writeTimeout)
+        // A second call returns at once.
+        if await ended.wait(atMost: settings.writeTimeout) { ended.signal() }
         timeoutMonitor.stop()
     }
 

@@ -120,8 +120,8 @@ final class AuditQueue: Sendable {
         if isFirst { signal.signal() }
     }
 
-    /// Counts a request that was refused before it added an entry.
-    func noteRefused() { state.withLock { $0.refused += 1 } }
+    /// Counts requests that were refused before they added an entry.
+    func noteRefused(_ count: Int = 1) { state.withLock { $0.refused += count } }
 
     // MARK: For the writer thread
 
@@ -280,7 +280,8 @@ struct WriteTimeoutMonitor: Sendable {
     private let end = Semaphore()
     private let logger = Logger(label: "privyseal.audit")
 
-    func start() {
+    /// - Returns: false when the system has no thread left.
+    func start() -> Bool {
         SystemThread.start("privyseal-timer") { [self] in
             while !end.wait(atMost: Self.pause) {
                 if queue.refuseOverdue(limit) { logger.critical("Nothing is signed: \(AuditError.overdue(limit))") }

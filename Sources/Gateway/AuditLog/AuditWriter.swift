@@ -30,11 +30,12 @@ struct AuditWriter: Sendable {
     /// - Parameters:
     ///   - appender: nil if the log is not open yet.
     ///   - ended: called when the queue is closed and the thread has closed the store.
-    func start(with appender: LogAppender?, ended: @escaping @Sendable () -> Void) {
+    /// - Returns: false when the system has no thread left.
+    func start(with appender: LogAppender?, ended: @escaping @Sendable () -> Void) -> Bool {
         // Export the counter as 0, so that alerts can see its first increment.
         failures.increment(by: 0)
         // Entries and SQLite need little stack: 1 MiB.
-        SystemThread.start("privyseal-audit", stackSize: 1 << 20) { [self] in
+        return SystemThread.start("privyseal-audit", stackSize: 1 << 20) { [self] in
             var appender = appender
             while !queue.isClosed || queue.waitingCount > 0 || queue.hasNotes {
                 if !queue.isClosed { queue.wait(atMost: queue.condition.isWritable ? .seconds(1) : Self.pause) }
@@ -73,18 +74,18 @@ struct AuditWriter: Sendable {
         do throws(AuditStoreError) {
             var open = if let appender { appender } else { try self.open() }
             appender = open
-            let head = try open.append(group, at: now())
+            let written = try open.append(group, at: now())
             appender = open
             storeHandle.content = open.content
-            guard let head else { return queue.supersede(keeping: notes) }
+            guard let written else { return queue.supersede(keeping: notes) }
             commits.record(duration: .now - begun)
-            entries.increment(by: Int64(group.entries.count + group.notes.count))
+            entries.increment(by: Int64(written.entryCount))
             if !queue.condition.isWritable {
                 let name: Logger.Metadata = ["origin": "\(open.store.identity.origin)", "size": "\(open.tree.size)"]
                 logger.notice("The audit log is being written", metadata: name)
             }
             // If the write took too long, its calls were refused already. The entries are in the log nevertheless.
-            if let unrecorded = queue.succeed(head, hadTransaction: true, recording: outage) {
+            if let unrecorded = queue.succeed(written.head, hadTransaction: true, recording: outage) {
                 queue.note(entry(for: unrecorded))
             }
         } catch {
@@ -97,13 +98,10 @@ struct AuditWriter: Sendable {
     }
 
     private func entry(for outage: AuditQueue.Outage) -> AuditEntry {
-        let parts = outage.duration.components
-        let milliseconds = Int(parts.seconds) * 1000 + Int(parts.attoseconds / 1_000_000_000_000_000)
-        return AuditEntry(
+        AuditEntry(
             .outage(
-                milliseconds: milliseconds, reason: outage.error.description, refused: outage.refused,
-                lostEvents: outage.lostNotes), at: now()
-        )
+                milliseconds: Int(outage.duration.milliseconds), reason: outage.error.description,
+                refused: outage.refused, lostEvents: outage.lostNotes), at: now())
     }
 }
 

@@ -104,12 +104,6 @@ public final class ClockMonitor: Service {
     }
 }
 
-extension Duration {
-    fileprivate var milliseconds: Int64 {
-        components.seconds * 1000 + components.attoseconds / 1_000_000_000_000_000
-    }
-}
-
 /// A step of the wall clock: it differs from the time that the monotonic clock predicts.
 public struct ClockStep: Equatable, Sendable {
     /// The wall clock without the step.

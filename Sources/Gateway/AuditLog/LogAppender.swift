@@ -44,10 +44,12 @@ struct LogAppender {
 
     /// - Returns: nil if the registers are not those from which the group's new values were computed. Nothing is written
     ///   then.
-    mutating func append(_ group: AuditQueue.Group, at time: Timestamp) throws(AuditStoreError) -> SignedTreeHead? {
+    mutating func append(
+        _ group: AuditQueue.Group, at time: Timestamp
+    ) throws(AuditStoreError) -> (head: SignedTreeHead, entryCount: Int)? {
         let (store, signer, origin, isQuiet) = (store, signer, store.identity.origin, tree.size == lastCheckpoint)
         let known = head
-        var (tree, registers, seal) = (tree, registers, seal)
+        var (tree, registers, seal, entryCount) = (tree, registers, seal, 0)
         let head = try store.write { transaction throws(AuditStoreError) -> SignedTreeHead? in
             // Verify the stored head only if this process did not write it.
             let stored = try transaction.head()
@@ -65,6 +67,7 @@ struct LogAppender {
                 entries = [AuditEntry(.idle, at: time)]
             }
             for entry in entries { try Self.append(entry, to: &tree, transaction) }
+            entryCount = entries.count
             for one in group.registrations {
                 let register = AuditRegister(name: one.name, value: one.value, entry: begin + one.position)
                 try transaction.register(register)
@@ -80,7 +83,7 @@ struct LogAppender {
         guard let head else { return nil }
         self.head = head
         if group.needsNewEntry { lastCheckpoint = head.size }
-        return head
+        return (head, entryCount)
     }
 
     var content: AuditLog.Content { AuditLog.Content(entryCount: tree.size, registers: registers) }

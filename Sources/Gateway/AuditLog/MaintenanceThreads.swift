@@ -27,14 +27,16 @@ final class MaintenanceThreads: Sendable {
 
     var isShortOfSpace: Bool { storeHandle.freeBytes.map { $0 < reserve } ?? false }
 
-    func start() {
-        run("privyseal-maint", niceness: Self.niceness.keeping) { [self] round in
+    /// - Returns: false when the system has no thread left.
+    func start() -> Bool {
+        let keeps = run("privyseal-maint", niceness: Self.niceness.keeping) { [self] round in
             if round % Self.spaceInterval == 0 { measure() }
             attempt(isKeeping: true) { store throws(AuditStoreError) in try store.maintain() }
         }
-        run("privyseal-index", niceness: Self.niceness.indexing) { [self] _ in
+        let indexes = run("privyseal-index", niceness: Self.niceness.indexing) { [self] _ in
             attempt(isKeeping: false) { store throws(AuditStoreError) in try store.index() }
         }
+        return keeps && indexes
     }
 
     func stop() {
@@ -42,7 +44,9 @@ final class MaintenanceThreads: Sendable {
         for _ in 0..<2 { signal.signal() }
     }
 
-    private func run(_ name: StaticString, niceness: Int32, _ work: @escaping @Sendable (_ round: Int) -> Void) {
+    private func run(
+        _ name: StaticString, niceness: Int32, _ work: @escaping @Sendable (_ round: Int) -> Void
+    ) -> Bool {
         SystemThread.start(name, stackSize: 1 << 20) { [self] in
             // On Linux, this affects the calling thread only (setpriority(2)).
             setpriority(__priority_which_t(PRIO_PROCESS.rawValue), 0, niceness)

@@ -8,6 +8,7 @@ public final class RegisterFreshness: Sendable {
         /// Whether the fleet changes an active key, see `changeLimit`.
         var isChanging = false
         var complaint: String?
+        var hasLeft = false
     }
 
     /// The limit while the fleet changes an active key. It is shorter than the time from the decision to its effect, so
@@ -23,14 +24,14 @@ public final class RegisterFreshness: Sendable {
 
     /// - Parameter instant: before the read began.
     package func note(readAt instant: ContinuousClock.Instant, isChanging: Bool) {
-        state.withLock { $0 = State(read: instant, isChanging: isChanging) }
+        state.withLock { if !$0.hasLeft { $0 = State(read: instant, isChanging: isChanging) } }
     }
 
     /// Call it before this gateway answers a change.
     package func beginChange() { state.withLock { $0.isChanging = true } }
 
-    /// Call it when this gateway leaves the fleet.
-    package func revoke() { state.withLock { $0 = State(complaint: "This gateway has left the fleet.") } }
+    /// Call it when this gateway leaves the fleet. A later read changes nothing.
+    package func revoke() { state.withLock { $0 = State(hasLeft: true) } }
 
     /// - Parameter sentence: why the key states could not be read.
     package func note(failure sentence: String) { state.withLock { $0.complaint = sentence } }
@@ -38,6 +39,7 @@ public final class RegisterFreshness: Sendable {
     /// Nil while the key states are recent enough.
     package var error: AuditError? {
         state.withLock { state in
+            if state.hasLeft { return .halted("This gateway has left the fleet.") }
             let limit = state.isChanging ? min(limit, Self.changeLimit) : limit
             if let read = state.read, ContinuousClock.now - read <= limit { return nil }
             let reason = state.complaint.map { " \($0)" } ?? ""

@@ -1,5 +1,6 @@
 import AuditKit
 import Logging
+import SigningKit
 import Synchronization
 
 /// The times in which the log is writable and the gateway may not sign nevertheless: too few witnesses have cosigned, or
@@ -9,13 +10,25 @@ final class SigningHalt: Sendable {
         var begun: ContinuousClock.Instant?
         var reason = ""
         var refused = 0
+
+        mutating func begin(_ error: AuditError, _ logger: Logger) {
+            reason = error.description
+            guard begun == nil else { return }
+            logger.critical("Nothing is signed. \(error)")
+            begun = .now
+        }
     }
 
     private let state = Mutex(State())
     private let logger = Logger(label: "privyseal.audit")
 
-    /// Counts a request that was refused because of the halt.
-    func noteRefused() { state.withLock { $0.refused += 1 } }
+    /// Counts requests that were refused because of the halt, which may have begun after the last `check`.
+    func noteRefused(_ error: AuditError, count: Int) {
+        state.withLock { state in
+            state.begin(error, logger)
+            state.refused += count
+        }
+    }
 
     /// Call it about once a second.
     ///
@@ -24,18 +37,13 @@ final class SigningHalt: Sendable {
     func check(_ error: AuditError?) -> AuditEvent? {
         state.withLock { state in
             if let error {
-                if state.begun == nil {
-                    logger.critical("Nothing is signed. \(error)")
-                    state.begun = .now
-                }
-                state.reason = error.description
+                state.begin(error, logger)
                 return nil
             }
             guard let begun = state.begun else { return nil }
             logger.notice("The gateway signs again")
-            let (seconds, attoseconds) = (ContinuousClock.now - begun).components
             let event = AuditEvent.outage(
-                milliseconds: Int(seconds) * 1000 + Int(attoseconds / 1_000_000_000_000_000), reason: state.reason,
+                milliseconds: Int((ContinuousClock.now - begun).milliseconds), reason: state.reason,
                 refused: state.refused, lostEvents: 0)
             state = State()
             return event

@@ -43,6 +43,8 @@ public final class WitnessClient: CheckpointWitnesses {
         configuration.connectionPool.retryConnectionEstablishment = false
         // Before a witness closes an idle connection, perhaps just as a request begins.
         configuration.connectionPool.idleTimeout = .seconds(15)
+        // A witness gets no trace context of a request.
+        configuration.tracing.tracer = nil
         return configuration
     }
 

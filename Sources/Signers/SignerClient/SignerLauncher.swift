@@ -13,25 +13,39 @@ final class SignerLauncher: Sendable {
 
     private typealias Job = @Sendable () -> Void
 
-    private let jobs = Mutex<[Job]>([])
+    private struct State {
+        var jobs: [Job] = []
+        var hasThread = false
+    }
+
+    private let state = Mutex(State())
     private let signal = Semaphore()
 
-    private init() {
-        SystemThread.start("privyseal-signer") { [self] in
-            while true {
-                signal.wait()
-                let due = jobs.withLock { jobs in
-                    defer { jobs = [] }
-                    return jobs
-                }
-                for job in due { job() }
+    private init() {}
+
+    /// Starts the thread at the first call. False while the system has no thread left.
+    private func hasThread() -> Bool {
+        state.withLock { state in
+            if !state.hasThread { state.hasThread = SystemThread.start("privyseal-signer") { [self] in runJobs() } }
+            return state.hasThread
+        }
+    }
+
+    private func runJobs() {
+        while true {
+            signal.wait()
+            let due = state.withLock { state in
+                defer { state.jobs = [] }
+                return state.jobs
             }
+            for job in due { job() }
         }
     }
 
     func run<Value: Sendable>(
         _ body: @escaping @Sendable () throws(KeyError) -> Value
     ) async throws(KeyError) -> Value {
+        guard hasThread() else { throw .unavailable("The system has no thread left to start a signer.") }
         let result: Result<Value, KeyError> = await withCheckedContinuation { continuation in
             enqueue {
                 let result: Result<Value, KeyError>
@@ -43,7 +57,7 @@ final class SignerLauncher: Sendable {
     }
 
     func enqueue(_ job: @escaping @Sendable () -> Void) {
-        jobs.withLock { $0.append(job) }
+        state.withLock { $0.jobs.append(job) }
         signal.signal()
     }
 }

@@ -73,12 +73,17 @@ public final class SignerHost: Sendable {
     /// Serves until the gateway closes the connection. The gateway closes backends by calls before.
     public func serve(_ frames: SignerFrameReader) async {
         let (calls, call) = AsyncStream.makeStream(of: Numbered<SignerCall>.self)
-        SystemThread.start("privyseal-read") { [self] in
+        let logger = Logger(label: "privyseal.signer")
+        let isReading = SystemThread.start("privyseal-read") { [self] in
             do throws(SignerProtocolError) { try read(frames, call) } catch {
-                Logger(label: "privyseal.signer").error("The gateway \(error); the signer ends")
+                logger.error("The gateway \(error); the signer ends")
             }
             call.finish()
             onEnd()
+        }
+        guard isReading else {
+            logger.error("The system has no thread left; the signer ends")
+            return onEnd()
         }
         await withDiscardingTaskGroup { group in
             for await call in calls {

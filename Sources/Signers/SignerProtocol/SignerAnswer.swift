@@ -53,8 +53,8 @@ public struct FoundKeyAnswer: Codable, Sendable {
         publicKey = Array(key.publicKey.x963Representation)
         custody = key.custody
         tokenSerial = key.tokenSerial
-        proofInterval = key.proofSchedule.interval.map(Self.milliseconds)
-        proofRetryInterval = Self.milliseconds(key.proofSchedule.retryInterval)
+        proofInterval = key.proofSchedule.interval.map(\.milliseconds)
+        proofRetryInterval = key.proofSchedule.retryInterval.milliseconds
     }
 
     /// - Throws: if it is no point on P-256.
@@ -68,10 +68,5 @@ public struct FoundKeyAnswer: Codable, Sendable {
     public var proofSchedule: ProofSchedule {
         ProofSchedule(
             interval: proofInterval.map { .milliseconds($0) }, retryInterval: .milliseconds(proofRetryInterval))
-    }
-
-    private static func milliseconds(_ duration: Duration) -> Int64 {
-        let parts = duration.components
-        return parts.seconds * 1000 + parts.attoseconds / 1_000_000_000_000_000
     }
 }

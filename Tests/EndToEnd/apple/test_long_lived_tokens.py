@@ -9,7 +9,7 @@ import pytest
 from auditing import await_
 from conftest import BINARY
 from key_lifecycle import NEW, OLD, KeysInFiles
-from service_tokens import TEAM, TokenGateway, own_key
+from service_tokens import ALL, TEAM, TokenGateway, own_key
 
 SIGN_IN, MUSIC = "login", "music"
 MONTHS, DAYS = 15_777_000, 5 * 86_400
@@ -36,7 +36,7 @@ def gateway(tmp_path):
         {**login, "keys": [{"keyId": OLD, "uri": keys.uri(0)}]},
         {"name": MUSIC, "profile": "apple-music", "teamId": TEAM, "lifetime": DAYS, **music},
     ]
-    with LongLived(BINARY, tmp_path, services, keys=keys) as gateway:
+    with LongLived(BINARY, tmp_path, services, {"all": ALL, "third": ALL}, keys=keys) as gateway:
         services[0]["keys"].append({"keyId": NEW, "uri": keys.uri(1)})
         gateway.configure()
         done, said = gateway.reload()
@@ -64,7 +64,10 @@ def test_a_token_for_months_is_listed_and_one_for_minutes_is_not(gateway):
 def test_each_holder_of_a_shared_token_is_listed(gateway):
     for _ in range(2):
         assert gateway.ask_for(MUSIC)[0] == 200
-    assert sorted(token["kind"] for token in gateway.listed()) == ["handout", "handout", "signature"]
+    holders = {(token["kind"], token["client"]) for token in gateway.listed()}
+    assert holders == {("signature", "all")}
+    assert gateway.ask_for(MUSIC, client="third")[0] == 200
+    assert {(token["kind"], token["client"]) for token in gateway.listed()} == holders | {("handout", "third")}
     assert len({token["expiresAt"] for token in gateway.listed()}) == 1
 
 

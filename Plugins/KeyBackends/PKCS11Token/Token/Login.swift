@@ -109,7 +109,8 @@ enum Login {
         try? credentials.memory?.note(verdict == .wrong ? .refused : .unclear, token)
         // A login of a session tells the fleet when it ends its turn. A signature has no turn, and must not wait.
         if verdict == .wrong, isForSignature, let pin, let memory = credentials.memory {
-            SystemThread.start("privyseal-refused") { memory.tellFleet(of: pin, token) }
+            let isStarted = SystemThread.start("privyseal-refused") { memory.tellFleet(of: pin, token) }
+            if !isStarted { memory.tellFleet(of: pin, token) }
         }
         if verdict == .wrong { return keyError(.wrong, token, "refused the PIN (\(error.returnValue))") }
         let what = pin == nil ? "the login on its own keypad" : "the PIN"

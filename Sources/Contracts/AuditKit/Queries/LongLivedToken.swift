@@ -7,7 +7,7 @@ public struct LongLivedToken: Codable, Sendable {
     public let log: String
     /// The index of the entry.
     public let entry: Int
-    /// `signature` for its first holder, `handout` for each further one.
+    /// `signature` for its first holder, `handout` for each further one. A holder that got it again is listed once.
     public let kind: String
     public let client: String
     /// The name in the configuration.
@@ -31,14 +31,13 @@ public struct LongLivedToken: Codable, Sendable {
     static let term = "long"
 
     /// Nil unless the entry is about such a token.
-    init?(_ entry: StoredEntry, in log: String) {
-        guard let fields = EntryFields(entry.body), let kind = fields.kind, let client = fields.text("client"),
-            let app = fields.text("app"), let profile = fields.text("feature"), let keyID = fields.text("key"),
-            let issuedAt = fields.time,
+    init?(_ fields: EntryFields, at index: Int, in log: String) {
+        guard let kind = fields.kind, let client = fields.text("client"), let app = fields.text("app"),
+            let profile = fields.text("feature"), let keyID = fields.text("key"), let issuedAt = fields.time,
             let expires = fields.text("expires").flatMap({ Timestamp(rfc3339: Array($0.utf8)) })
         else { return nil }
         self.log = log
-        self.entry = entry.index
+        entry = index
         self.kind = kind
         self.client = client
         service = String(app.trimmingPrefix("services/"))
@@ -58,33 +57,54 @@ public struct LongLivedToken: Codable, Sendable {
     }
 }
 
-extension Sequence where Element == any AuditReader {
-    /// Whether entries that may be about such tokens were archived.
-    public func lacksLongLivedTokens(at now: Timestamp) throws(AuditStoreError) -> Bool {
-        for reader in self where try reader.archived(before: LongLivedToken.query(at: now)) != nil { return true }
-        return false
-    }
+/// The tokens that a search has found, those that expire first at the beginning.
+public struct LongLivedTokens: Codable, Sendable {
+    public var tokens: [LongLivedToken] = []
+    /// False if entries of that time were archived, or if more were found than `limit`.
+    public var isComplete = true
 
+    /// The most tokens of one log, of the latest.
+    static let limit = 10_000
+
+    private enum CodingKeys: String, CodingKey {
+        case tokens
+        case isComplete = "complete"
+    }
+}
+
+extension Sequence where Element == any AuditReader {
     /// The long-lived tokens of all these logs, see `AuditReader.longLivedTokens`.
-    public func longLivedTokens(at now: Timestamp, keyID: String? = nil) throws(AuditStoreError) -> [LongLivedToken] {
-        var tokens: [LongLivedToken] = []
-        for reader in self { tokens += try reader.longLivedTokens(at: now, keyID: keyID) }
-        return tokens.sorted { ($0.expires, $0.log, $0.entry) < ($1.expires, $1.log, $1.entry) }
+    public func longLivedTokens(at now: Timestamp, keyID: String? = nil) throws(AuditStoreError) -> LongLivedTokens {
+        var all = LongLivedTokens()
+        for reader in self {
+            let found = try reader.longLivedTokens(at: now, keyID: keyID)
+            all.tokens += found.tokens
+            all.isComplete = all.isComplete && found.isComplete
+        }
+        all.tokens.sort { ($0.expires, $0.log, $0.entry) < ($1.expires, $1.log, $1.entry) }
+        return all
     }
 }
 
 extension AuditReader {
-    /// The long-lived tokens that are valid at a time, those that expire first at the beginning.
-    ///
-    /// - Parameter limit: of the latest ones.
-    public func longLivedTokens(
-        at now: Timestamp, keyID: String? = nil, limit: Int = 10_000
-    ) throws(AuditStoreError) -> [LongLivedToken] {
-        var tokens: [LongLivedToken] = []
-        try search(LongLivedToken.query(at: now, keyID: keyID)) { (entry) throws(AuditStoreError) in
-            if let token = LongLivedToken(entry, in: identity.origin), token.expires > now { tokens.append(token) }
-            return tokens.count < limit
+    /// The long-lived tokens that are valid at a time.
+    public func longLivedTokens(at now: Timestamp, keyID: String? = nil) throws(AuditStoreError) -> LongLivedTokens {
+        let query = LongLivedToken.query(at: now, keyID: keyID)
+        var byHolder: [[String]: LongLivedToken] = [:]
+        var hasMore = false
+        // The latest entries come first, so the earliest entry of each holder remains.
+        try search(query) { (entry) throws(AuditStoreError) in
+            guard let fields = EntryFields(entry.body),
+                let token = LongLivedToken(fields, at: entry.index, in: identity.origin), token.expires > now
+            else { return true }
+            // All entries of a token have its digest.
+            let holder = [token.client, fields.text("digest") ?? ""]
+            hasMore = byHolder[holder] == nil && byHolder.count == LongLivedTokens.limit
+            if !hasMore { byHolder[holder] = token }
+            return !hasMore
         }
-        return tokens.sorted { ($0.expires, $0.entry) < ($1.expires, $1.entry) }
+        let isArchived = try archived(before: query) != nil
+        let tokens = byHolder.values.sorted { ($0.expires, $0.entry) < ($1.expires, $1.entry) }
+        return LongLivedTokens(tokens: tokens, isComplete: !hasMore && !isArchived)
     }
 }

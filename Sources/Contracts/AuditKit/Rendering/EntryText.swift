@@ -63,7 +63,8 @@ public enum EntryDetail {
             lines.append(("Attention", "the entry does not match its mark: run privyseal audit verify"))
         }
         if let fields = EntryFields(line: entry.body) {
-            lines += fields.all.flatMap { rows(of: $0.name, $0.value) }
+            let special = specialLabels[fields.kind ?? ""] ?? [:]
+            lines += fields.all.flatMap { rows(of: $0.name, $0.value, special) }
         } else {
             lines.append(("Attention", "these \(entry.body.count) bytes are not an entry: run privyseal audit verify"))
         }
@@ -73,8 +74,10 @@ public enum EntryDetail {
         }.joined(separator: "\n")
     }
 
-    private static func rows(of name: String, _ value: JSONValue) -> [(String, String)] {
-        let label = labels[name] ?? PlainText.of(name)
+    private static func rows(
+        of name: String, _ value: JSONValue, _ special: [String: String]
+    ) -> [(String, String)] {
+        let label = special[name] ?? labels[name] ?? PlainText.of(name)
         let text = EntryFields.text(of: value)
         switch name {
         case "digest", "fingerprint", "configuration":
@@ -90,16 +93,27 @@ public enum EntryDetail {
     }
 
     private static let labels = [
-        "actor": "Actor", "app": "App", "before": "Clock before", "change": "Change", "changes": "Changes",
-        "client": "Client",
+        "action": "Action", "actor": "Actor", "app": "App", "approver": "Approver", "before": "Clock before",
+        "change": "Change", "changes": "Changes", "client": "Client",
         "configuration": "Configuration's SHA-256", "counts": "Refused", "digest": "Signing input's SHA-256",
-        "event": "Event", "feature": "Feature", "fingerprint": "Key's fingerprint", "from": "From entry",
-        "item": "Item of the batch", "key": "Key", "kind": "Kind", "label": "Token",
-        "lostEvents": "Events not recorded",
+        "event": "Event", "evidence": "Evidence", "expires": "Expires", "feature": "Feature",
+        "fingerprint": "Key's fingerprint", "from": "From entry", "id": "ID", "issuer": "Issuer ID",
+        "item": "Item of the batch", "key": "Key", "kind": "Kind", "label": "Token", "log": "Log",
+        "lostEvents": "Events not recorded", "note": "Checkpoint",
         "milliseconds": "Milliseconds", "minute": "Minute", "nonce": "Nonce", "offers": "Offers", "outcome": "Outcome",
-        "products": "Products", "reason": "Reason", "refused": "Requests refused", "requestId": "Request ID",
-        "size": "Entries checked", "state": "State", "status": "HTTP status", "time": "Time", "to": "To before entry",
+        "products": "Products", "reason": "Reason", "refused": "Requests refused", "register": "Register",
+        "requestId": "Request ID", "retireAt": "Signs until", "size": "Entries checked", "state": "State",
+        "status": "HTTP status", "subject": "Subject", "time": "Time", "to": "To before entry",
         "tokenSerial": "Token's serial", "took": "Took", "user": "User (keyed hash)", "v": "Version of the entry",
         "version": "Version of PrivySeal",
+    ]
+
+    /// Labels of members that mean something else in entries of this kind.
+    private static let specialLabels = [
+        "checkpoint": ["size": "Entries"],
+        "continued": ["from": "From database"],
+        "life": ["digest": "Register's SHA-256", "from": "From state", "to": "To state"],
+        "moved": ["to": "To database"],
+        "report": ["digest": "File's SHA-256"],
     ]
 }

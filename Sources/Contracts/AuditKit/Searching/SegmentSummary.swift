@@ -21,7 +21,7 @@ package struct SegmentSummary {
         guard let time = fields.time else { return }
         earliest = min(earliest, time.milliseconds)
         latest = max(latest, time.milliseconds)
-        for (key, count) in TallyKey.counts(of: fields) { tallies[key, default: 0] &+= count }
+        for (key, count) in TallyKey.counts(of: fields) { tallies.add(count, to: key) }
     }
 }
 

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// Wakes the task that waits. If no task waits, the next call of `wait` returns at once.
+/// Wakes the task that waits. If no task waits, the next call of `wait` returns at once. One task may wait at a time.
 public final class AsyncSignal: Sendable {
     private let state = Mutex(State.quiet)
 

@@ -18,7 +18,6 @@ public enum SystemThread {
     ///   - name: at most 15 bytes, for `top -H` and `perf`.
     ///   - stackSize: in bytes; nil for the system's default.
     /// - Returns: false when the system has no thread left.
-    @discardableResult
     public static func start(
         _ name: StaticString, stackSize: Int? = nil, _ body: @escaping @Sendable () -> Void
     ) -> Bool {

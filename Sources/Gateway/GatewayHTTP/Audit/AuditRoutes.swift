@@ -166,11 +166,7 @@ struct AuditRoutes {
     /// database.
     @Sendable private func tokens(_ request: Request, _ scope: RequestScope) async throws -> Response {
         let key = try QueryString(request.uri.query, allowing: ["key"]).optional("key", "a key ID") { $0 }
-        let (tokens, isComplete) = try await readAll { readers in
-            let now = Timestamp.now()
-            return (try readers.longLivedTokens(at: now, keyID: key), try !readers.lacksLongLivedTokens(at: now))
-        }
-        return .json(["tokens": tokens, "complete": isComplete] as JSONMembers)
+        return .json(try await readAll { readers in try readers.longLivedTokens(at: .now(), keyID: key) })
     }
 
     /// `POST /v1/audit/verification`: the gateway verifies its own log and records the verification. To verify without

@@ -37,7 +37,11 @@ struct KeyRoutes {
         for path in ["/v1/keys", "/v1/keys/{keyId}"] {
             routes.get(path) { _, _ in throw Problem(.notFound, sentence) }
         }
-        for path in ["/v1/keys/{keyId}/{action}", "/v1/proposals/{id}/{decision}", "/v1/ceremonies"] {
+        let changes = [
+            "/v1/keys/{keyId}/{action}", "/v1/proposals/{id}/{decision}", "/v1/ceremonies",
+            "/v1/ceremonies/{id}/finish",
+        ]
+        for path in changes {
             routes.post(path) { _, _ in throw Problem(.changeRefused, sentence) }
         }
     }

@@ -81,7 +81,6 @@ final class FleetClock: Sendable {
     static let changeMilliseconds: Int64 = 500
 
     private func milliseconds(_ instant: ContinuousClock.Instant) -> Int64 {
-        let (seconds, attoseconds) = (instant - start).components
-        return seconds * 1000 + attoseconds / 1_000_000_000_000_000
+        (instant - start).milliseconds
     }
 }

@@ -95,10 +95,7 @@ extension Dispatcher {
                 }
             }
             // A key must make no signature that cannot be recorded and released.
-            if let audit, case .unwritable(let error) = audit.state {
-                audit.noteRefused()
-                throw .unrecorded(error)
-            }
+            try requireWritableLog()
             let selected = try selected.get()
             // An administrator may have stopped the key since its selection.
             try requireUse(of: selected, for: request)
@@ -118,8 +115,8 @@ extension Dispatcher {
                         tokenSerial: signed.tokenSerial, subject: prepared.subject,
                         user: prepared.subject.user.map(audit.hash), digest: digest,
                         issued: grant.issuedAt, expires: draft.expires, nonce: grant.nonce,
-                        requestID: request.identity.id, item: item.index, keyMicroseconds: took.microseconds,
-                        requestMicroseconds: (.now - request.identity.begun).microseconds))
+                        requestID: request.identity.id, item: item.index, keyMicroseconds: Int(took.microseconds),
+                        requestMicroseconds: Int((.now - request.identity.begun).microseconds)))
             }
             // Check the key after the entry got its time, so that no released entry is younger than a stop of its key.
             try requireUse(of: selected, for: request)
@@ -154,6 +151,13 @@ extension Dispatcher {
 
     // MARK: Release
 
+    /// Throws while no answer may leave, and counts the requests that are refused for it.
+    func requireWritableLog(for count: Int = 1) throws(GatewayError) {
+        guard let audit, case .unwritable(let error) = audit.state else { return }
+        audit.noteRefused(error, count: count)
+        throw .unrecorded(error)
+    }
+
     /// Records all items in one transaction. Returns when their entries are durable, so that the answers may leave.
     private func release(
         _ signed: [Signed], of items: [Item], _ selected: SelectedKey?, _ request: ResolvedRequest
@@ -165,7 +169,7 @@ extension Dispatcher {
             // The key may have been stopped since the first signature.
             if let selected { try requireUse(of: selected, for: request) }
             // The key states of the fleet, or the last quorum of witnesses, may be outdated since.
-            if let audit, audit.dependsOnOthers, case .unwritable(let error) = audit.state { throw .unrecorded(error) }
+            if audit?.dependsOnOthers == true { try requireWritableLog(for: answers) }
         } catch {
             signed = signed.map { $0.flatMap { _ in .failure(error) } }
         }
@@ -184,7 +188,7 @@ extension Dispatcher {
             }
             // If this process was stopped meanwhile (SIGSTOP), another key of the fleet may be active by now.
             if audit.dependsOnOthers, let selected {
-                if case .unwritable(let error) = audit.state { throw .unrecorded(error) }
+                try requireWritableLog(for: released)
                 try requireUse(of: selected, for: request)
             }
             return signed.map { $0.map { $0.json } }
@@ -262,11 +266,4 @@ struct SelectedKey: Sendable {
 
     /// Call it once, when the entry is durable or will not be written.
     func end() { life?.leave() }
-}
-
-extension Duration {
-    var microseconds: Int {
-        let parts = components
-        return Int(parts.seconds) * 1_000_000 + Int(parts.attoseconds / 1_000_000_000_000)
-    }
 }

@@ -75,7 +75,7 @@ public struct Dispatcher: Sendable {
             return try admit(client, count: count, taken: taken, feature: feature)
         }
         // While the database does not answer, no request waits for it here.
-        if let audit, case .unwritable(let error) = audit.state { throw .unrecorded(error) }
+        do throws(GatewayError) { try requireWritableLog(for: count) } catch { throw note(error, client, feature) }
         do throws(LeaseError) {
             return try await client.usage.takeShared(
                 count, giving: taken, within: client.limits, from: shared, now: now)

@@ -106,7 +106,8 @@ extension KeyHandle {
     @discardableResult
     package func prove() async -> KeyError? {
         var first: KeyError?
-        for replica in replicas.filter(\.isUsable) + replicas.filter({ !$0.isUsable }) {
+        let usable = replicas.filter(\.isUsable)
+        for replica in usable + replicas.filter({ replica in !usable.contains { $0 === replica } }) {
             guard let error = await prove(at: replica) else { return nil }
             first = first ?? error
         }

@@ -18,15 +18,18 @@ extension Dispatcher {
         let name = "\(service.identity)\n\(prepared.reuse())"
         let slot = tokens.slot(name, at: grants.now())
         let known = usable(slot.token, for: request)
-        let issued = if let known { known } else { try await newToken(body, for: request, in: slot, name) }
-        do throws(GatewayError) { try await recordHandOut(of: issued, to: request) } catch {
+        let (issued, isNew) =
+            if let known { (known, false) } else { try await newToken(body, for: request, in: slot, name) }
+        do throws(GatewayError) {
+            try await recordHandOut(of: issued, to: request)
+            // An administrator may have stopped the key meanwhile.
+            guard mayUse(issued.keyID, for: request) else { throw .noKeyInUse(app: request.app.bundleID) }
+        } catch {
             request.counters.note(error)
             throw error
         }
-        // `sign` counts its own answers.
-        if known != nil { request.counters.note(.success(issued.json)) }
-        // An administrator may have stopped the key meanwhile.
-        guard mayUse(issued.keyID, for: request) else { throw .noKeyInUse(app: request.app.bundleID) }
+        // `sign` has counted a new one.
+        if !isNew { request.counters.note(.success(issued.json)) }
         return issued.json
     }
 
@@ -41,19 +44,17 @@ extension Dispatcher {
     }
 
     /// Signs a token, unless another caller has got one while this one waited.
+    ///
+    /// - Returns: also whether this call signed it.
     private func newToken(
         _ body: [UInt8], for request: ResolvedRequest, in slot: ServiceTokenCache.Slot, _ name: String
-    ) async throws(GatewayError) -> IssuedToken {
-        try await slot.turn.pass { () async -> Result<IssuedToken, GatewayError> in
-            if let known = usable(slot.token, for: request) {
-                request.counters.note(.success(known.json))
-                return .success(known)
-            }
+    ) async throws(GatewayError) -> (token: IssuedToken, isNew: Bool) {
+        try await slot.turn.pass { () async -> Result<(token: IssuedToken, isNew: Bool), GatewayError> in
+            if let known = usable(slot.token, for: request) { return .success((known, false)) }
             let ofFleet = fleetToken(name, for: request)
             if let known = await ofFleet?.find({ usable($0, for: request) != nil }) {
                 slot.keep(known)
-                request.counters.note(.success(known.json))
-                return .success(known)
+                return .success((known, false))
             }
             do throws(GatewayError) {
                 let json = try await sign(body, for: request)
@@ -62,7 +63,7 @@ extension Dispatcher {
                 }
                 slot.keep(token)
                 await ofFleet?.end(with: token)
-                return .success(token)
+                return .success((token, true))
             } catch {
                 await ofFleet?.end(with: nil)
                 return .failure(error)
@@ -94,16 +95,13 @@ extension Dispatcher {
 
     private func recordHandOut(of token: IssuedToken, to request: ResolvedRequest) async throws(GatewayError) {
         guard let audit else { return }
-        if case .unwritable(let error) = audit.state {
-            audit.noteRefused()
-            throw .unrecorded(error)
-        }
+        try requireWritableLog()
         let entry = audit.entry(
             .handOut(
                 client: request.client.name, app: request.app.bundleID, feature: request.featureID, keyID: token.keyID,
                 digest: token.digest, issued: token.issued, expires: token.expires, requestID: request.identity.id))
         do { try await audit.record([entry], answers: 1) } catch { throw .unrecorded(error) }
         // As in `release`.
-        if audit.dependsOnOthers, case .unwritable(let error) = audit.state { throw .unrecorded(error) }
+        if audit.dependsOnOthers { try requireWritableLog() }
     }
 }

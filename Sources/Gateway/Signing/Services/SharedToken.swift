@@ -38,7 +38,7 @@ struct SharedToken: Sendable {
         claim = "\(request.id) \(UInt64.random(in: .min ... .max))"
     }
 
-    /// The token of the fleet; nil if this gateway must sign a new one, and then call `keep` or `release`.
+    /// The token of the fleet; nil if this gateway must sign a new one, and then call `end`.
     ///
     /// - Parameter isUsable: whether a token may still be handed out.
     func find(_ isUsable: @escaping @Sendable (IssuedToken) -> Bool) async -> IssuedToken? {

@@ -14,7 +14,7 @@ protocol KeyLifecycleClient: Sendable {
     func overview() async throws -> KeyLifecycleOverview
 
     /// The long-lived tokens of a key that are still valid, from the audit log.
-    func longLivedTokens(of keyID: String) async throws -> [LongLivedToken]
+    func longLivedTokens(of keyID: String) async throws -> LongLivedTokens
 
     /// - Parameters:
     ///   - path: the route of the admin listener, and the body for it.
@@ -86,14 +86,9 @@ struct RemoteKeyLifecycleClient: KeyLifecycleClient {
         try decode(try await client.ask(.GET, "/v1/keys", accept: "application/json"), of: "/v1/keys")
     }
 
-    func longLivedTokens(of keyID: String) async throws -> [LongLivedToken] {
+    func longLivedTokens(of keyID: String) async throws -> LongLivedTokens {
         let path = "/v1/audit/tokens?key=\(segment(keyID))"
-        let answer: Tokens = try decode(try await client.ask(.GET, path, accept: "application/json"), of: path)
-        return answer.tokens
-    }
-
-    private struct Tokens: Decodable {
-        let tokens: [LongLivedToken]
+        return try decode(try await client.ask(.GET, path, accept: "application/json"), of: path)
     }
 
     func ask<Answer: Decodable & Sendable>(
@@ -139,7 +134,7 @@ struct LocalKeyLifecycleClient: KeyLifecycleClient {
         return try KeyLifecycleOverview(registers, GatewaySettings(configuration), at: Timestamp.now())
     }
 
-    func longLivedTokens(of keyID: String) async throws -> [LongLivedToken] {
+    func longLivedTokens(of keyID: String) async throws -> LongLivedTokens {
         let reader = try settings.location.read()
         defer { reader.close() }
         return try reader.longLivedTokens(at: .now(), keyID: keyID)

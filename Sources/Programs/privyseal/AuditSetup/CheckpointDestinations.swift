@@ -96,9 +96,9 @@ struct PostedCheckpoints: CheckpointDestination {
         let status: UInt
         do {
             // A redirection counts as a failure: the request that follows it would not contain the checkpoint.
-            status = try await HTTPClient.withHTTPClient(
-                configuration: .init(redirectConfiguration: .disallow)
-            ) { [request] client in
+            var configuration = HTTPClient.Configuration(redirectConfiguration: .disallow)
+            configuration.tracing.tracer = nil
+            status = try await HTTPClient.withHTTPClient(configuration: configuration) { [request] client in
                 try await client.execute(request, timeout: .seconds(10)).status.code
             }
         } catch {

@@ -42,7 +42,10 @@ final class LogStream: Sendable {
             defer { state.hasThread = true }
             return (isFirst, !state.hasThread)
         }
-        if needsThread { start() }
+        if needsThread, !start() {
+            state.withLock { $0.hasThread = false }
+            return flush()
+        }
         if isFirst { signal.signal() }
     }
 
@@ -63,7 +66,8 @@ final class LogStream: Sendable {
         }
     }
 
-    private func start() {
+    /// - Returns: false when the system has no thread left.
+    private func start() -> Bool {
         SystemThread.start("privyseal-log") { [self] in
             while true {
                 signal.wait()

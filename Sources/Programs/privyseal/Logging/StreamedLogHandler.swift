@@ -166,8 +166,7 @@ struct LogLine {
     }
 
     private static func milliseconds(_ duration: Duration) -> [UInt8] {
-        let (seconds, attoseconds) = duration.components
-        let microseconds = max(0, seconds * 1_000_000 + attoseconds / 1_000_000_000_000)
+        let microseconds = max(0, duration.microseconds)
         var text = Array("\(microseconds / 1000).".utf8)
         for divisor in [100, 10, 1] as [Int64] {
             text.append(UInt8(ascii: "0") + UInt8(truncatingIfNeeded: microseconds / divisor % 10))

@@ -30,7 +30,7 @@ struct LongLivedTokenWatch: Service {
             let tokens = try await NIOThreadPool.singleton.runIfActive { [reading] in
                 let reader = try reading.reader()
                 defer { reader.close() }
-                return try reader.longLivedTokens(at: .now())
+                return try reader.longLivedTokens(at: .now()).tokens
             }
             // Of several tokens for one purpose, the one that expires last is in use.
             var latest: [[String]: Timestamp] = [:]

@@ -211,7 +211,9 @@ struct KeyChangeOption: ParsableArguments {
     private static func reportTokens(of keyID: String, _ client: any KeyLifecycleClient) async {
         let key = PlainText.of(keyID)
         do {
-            let tokens = try await client.longLivedTokens(of: keyID)
+            let found = try await client.longLivedTokens(of: keyID)
+            let tokens = found.tokens
+            if !found.isComplete { StandardError.print(LongLivedTokens.incomplete) }
             guard !tokens.isEmpty else { return }
             let count = tokens.count == 1 ? "1 long-lived token" : "\(tokens.count) long-lived tokens"
             let now = Timestamp.now()

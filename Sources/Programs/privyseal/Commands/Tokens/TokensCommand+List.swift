@@ -33,8 +33,9 @@ extension TokensCommand {
             let now = Timestamp.now()
             let query = LongLivedToken.query(at: now, keyID: key)
             let readers = try SearchedLogs(log, all, for: query).readers
-            let tokens = try readers.longLivedTokens(at: now, keyID: key)
-            try output.write(["tokens": tokens] as JSONMembers, text: text(tokens, at: now))
+            let found = try readers.longLivedTokens(at: now, keyID: key)
+            if !found.isComplete { StandardError.print(LongLivedTokens.incomplete) }
+            try output.write(found, text: text(found.tokens, at: now))
         }
 
         private func text(_ tokens: [LongLivedToken], at now: Timestamp) -> String {
@@ -52,6 +53,11 @@ extension TokensCommand {
             ).text
         }
     }
+}
+
+extension LongLivedTokens {
+    static let incomplete =
+        "The list of long-lived tokens is not complete: entries of that time were archived, or there are too many tokens."
 }
 
 extension LongLivedToken {

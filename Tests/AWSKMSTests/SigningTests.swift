@@ -33,7 +33,7 @@ struct SigningTests {
         try await test.withKey { key in
             test.kms.fail([
                 .error("ThrottlingException"), .error("KMSInternalException", status: 500),
-                FakeServer.Answer(status: 429), FakeServer.Answer(isDropped: true), .error("LimitExceededException"),
+                FakeServer.Answer(status: 429), FakeServer.Answer(isDropped: true), .error("ThrottlingException"),
                 FakeServer.Answer(status: 503, body: "<html>"),
             ])
             let signature = try await key.sign(Self.digest)

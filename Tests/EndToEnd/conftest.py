@@ -108,7 +108,8 @@ clients:
         assert hasattr(self, "url"), pathlib.Path(self.log.name).read_text()
         # The gateway opens its listeners before its key.
         end = time.monotonic() + 10
-        while self.http.get(f"{self.url}/readyz", timeout=10).status_code != 200 and time.monotonic() < end:
+        while self.http.get(f"{self.url}/readyz", timeout=10).status_code != 200:
+            assert time.monotonic() < end, pathlib.Path(self.log.name).read_text()
             time.sleep(0.02)
 
     def stop(self):

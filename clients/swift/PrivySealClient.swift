@@ -185,9 +185,12 @@ public final class PrivySealClient: Sendable {
                 guard let seconds = waitBeforeRetry(error, attempts) else { throw error }
                 wait = seconds
             }
-            try await Task.sleep(nanoseconds: UInt64(wait * 1e9))
+            try await Task.sleep(nanoseconds: Self.nanoseconds(wait))
         }
     }
+
+    /// At most 30 years: a number of seconds may be infinite.
+    private static func nanoseconds(_ seconds: Double) -> UInt64 { UInt64(max(0, min(seconds, 1e9)) * 1e9) }
 
     /// Seconds, or nil for no retry; as "Retrying" of docs/http-api.md says.
     private func waitBeforeRetry(_ error: any Error, _ attempts: Int) -> Double? {
@@ -245,7 +248,7 @@ public final class PrivySealClient: Sendable {
     private func send(_ request: URLRequest) async throws -> (HTTPURLResponse, Data?) {
         let task = session.dataTask(with: request)
         let timer = Task { [options] in
-            try await Task.sleep(nanoseconds: UInt64(options.timeout * 1e9))
+            try await Task.sleep(nanoseconds: Self.nanoseconds(options.timeout))
             task.cancel()
         }
         defer { timer.cancel() }
@@ -306,7 +309,10 @@ private final class Transfers: NSObject, URLSessionDataDelegate, @unchecked Send
 
     func begin(_ task: URLSessionDataTask, _ limit: Int, _ result: Result) {
         lock.withLock { transfers[task.taskIdentifier] = Transfer(limit: limit, result: result) }
-        task.resume()
+        if task.state == .suspended { return task.resume() }
+        // It was cancelled before it began, perhaps also before this transfer was known.
+        lock.withLock { transfers.removeValue(forKey: task.taskIdentifier) }?.result.resume(
+            throwing: URLError(.cancelled))
     }
 
     func urlSession(_: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {

@@ -11,6 +11,9 @@ struct Backoff: Sendable {
         attemptsLeft = attempts - 1
     }
 
+    /// Whether no attempt follows.
+    var isLast: Bool { attemptsLeft <= 0 }
+
     /// The pause before the next attempt; nil if there must be none.
     mutating func next() -> Duration? {
         guard attemptsLeft > 0 else { return nil }

@@ -37,7 +37,7 @@ struct KMSClient: Sendable {
         var throttling: KMSFailure?
         while true {
             // An attempt that gets no answer must leave time for another one.
-            let limit = attempts > 1 && Call.isRepeatable ? min(deadline, .now + (deadline - .now) / 2) : deadline
+            let limit = Call.isRepeatable && !backoff.isLast ? min(deadline, .now + (deadline - .now) / 2) : deadline
             do throws(KMSFailure) {
                 return try read(try await send(body, Call.name, with: held.credentials, by: limit), Call.self)
             } catch {
@@ -48,6 +48,7 @@ struct KMSClient: Sendable {
                     continue
                 }
                 if case .throttled = error { throttling = error }
+                if case .busy = error { throttling = error }
                 guard error.isRetryable(Call.self), let pause = backoff.next(), .now + pause < deadline else {
                     // After refusals, the time left for the last attempt may be too short for any answer.
                     if case .unavailable = error, let throttling { throw throttling }
@@ -87,7 +88,7 @@ struct KMSClient: Sendable {
         } catch {
             switch error {
             case .cancelled: throw .cancelled
-            case .noConnection: throw .throttled("all connections are in use")
+            case .noConnection: throw .busy
             case .tooLong: throw .malformed("AWS KMS at \(endpoint.origin) \(error.summary).")
             case .timedOut, .unreachable: throw .unavailable("\(endpoint.origin) \(error.summary)")
             }

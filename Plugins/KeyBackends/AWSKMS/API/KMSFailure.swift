@@ -6,6 +6,8 @@ import StrictJSON
 enum KMSFailure: Error {
     /// AWS limits the rate of requests. It stays so after all attempts.
     case throttled(String)
+    /// All connections of this backend are in use, so nothing was sent.
+    case busy
     /// KMS answered with a server error, or there was no answer. The value is the end of a sentence.
     case unavailable(String)
     /// The credentials are expired, unknown or wrong. A name of the AWS API, and its sentence.
@@ -21,7 +23,7 @@ enum KMSFailure: Error {
     /// Whether another attempt may succeed. A call that AWS throttled had no effect.
     func isRetryable(_ call: any KMSCall.Type) -> Bool {
         switch self {
-        case .throttled: true
+        case .throttled, .busy: true
         case .unavailable: call.isRepeatable
         case .credentialsRefused, .refused, .malformed, .noCredentials, .cancelled: false
         }
@@ -68,10 +70,11 @@ extension KMSFailure {
         }
     }
 
-    /// The codes that AWS's tools treat as throttling.
+    /// The codes that AWS's tools treat as throttling, without `LimitExceededException`: KMS means a quota that does not
+    /// pass by itself, such as the number of keys.
     private static let throttlingCodes: Set<String> = [
         "Throttling", "ThrottlingException", "ThrottledException", "RequestThrottledException", "RequestThrottled",
-        "TooManyRequestsException", "RequestLimitExceeded", "BandwidthLimitExceeded", "LimitExceededException",
+        "TooManyRequestsException", "RequestLimitExceeded", "BandwidthLimitExceeded",
         "ProvisionedThroughputExceededException", "PriorRequestNotComplete", "SlowDown",
     ]
 
@@ -95,9 +98,11 @@ extension KMSFailure {
     ///
     /// - Parameter key: the key's name, for messages.
     func whileSigning(_ key: String) -> KeyError {
+        switch self {
         // A limited rate is like a full queue: the key works, and a retry in a moment may succeed.
-        if case .throttled = self { return .busy }
-        return keyError("sign with the key \(key)", key)
+        case .throttled, .busy: .busy
+        default: keyError("sign with the key \(key)", key)
+        }
     }
 
     /// - Parameters:
@@ -109,6 +114,8 @@ extension KMSFailure {
             return .unavailable(
                 "AWS KMS limits the rate of requests (\(code)), so it did not \(step). Raise the quota of the account, or "
                     + "send fewer requests.")
+        case .busy:
+            return .unavailable("AWS KMS was not asked to \(step): all connections to it are in use. Try again.")
         case .unavailable(let reason): return .unavailable("AWS KMS did not \(step): \(reason).")
         case .credentialsRefused(let code, let message):
             return .unavailable(

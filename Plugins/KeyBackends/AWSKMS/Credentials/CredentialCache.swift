@@ -91,8 +91,11 @@ final class CredentialCache: Sendable {
         switch result {
         case .success(let new): return new
         case .failure(let error):
-            logger.warning("The AWS credentials could not be renewed yet: \(error)")
-            postpone(held)
+            // The next request renews them if this one was cancelled.
+            if error != .cancelled {
+                logger.warning("The AWS credentials could not be renewed yet: \(error)")
+                postpone(held)
+            }
             return held
         }
     }

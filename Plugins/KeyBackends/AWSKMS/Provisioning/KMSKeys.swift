@@ -70,10 +70,13 @@ struct KMSKeys: Sendable {
             metadata = try await call(CreateKey(origin: origin, description: Self.description)).metadata
         } catch {
             let reason = error.keyError("make a key", name.text)
-            guard case .unavailable = error else { throw reason }
-            throw .unavailable(
-                "\(reason) It may have made one without an alias: look for a new key with the description "
-                    + "\(Self.description), and schedule its deletion.")
+            switch error {
+            case .unavailable, .malformed, .cancelled:
+                throw .unavailable(
+                    "\(reason) It may have made one without an alias: look for a new key with the description "
+                        + "\(Self.description), and schedule its deletion.")
+            case .throttled, .busy, .credentialsRefused, .refused, .noCredentials: throw reason
+            }
         }
         do throws(KMSFailure) {
             _ = try await call(CreateAlias(alias: alias, keyID: metadata.keyID), isNew: true)

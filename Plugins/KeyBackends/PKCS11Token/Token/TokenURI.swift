@@ -112,6 +112,8 @@ struct TokenURI: Sendable {
                 throw .invalidURI("its \(name) holds more than the \(size) bytes that a token has for it")
             }
             switch name {
+            case "object" where value.isEmpty, "id" where value.isEmpty:
+                throw .invalidURI("its \(name) is empty: give the one that the key has, or remove it")
             case "slot-id":
                 let digits = String(decoding: value, as: UTF8.self)
                 guard let number = UInt(digits), String(number) == digits, number < UInt(UInt32.max) else {

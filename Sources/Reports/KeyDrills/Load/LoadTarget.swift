@@ -34,7 +34,7 @@ public struct LoadTarget: Sendable {
         var configuration = HTTPClient.Configuration(
             tlsConfiguration: tls,
             connectionPool: .init(idleTimeout: .seconds(30), concurrentHTTP1ConnectionsPerHostSoftLimit: connections))
-        configuration.timeout = .init(connect: .seconds(5))
+        configuration.timeout = .init(connect: .seconds(5), read: .seconds(10))
         configuration.httpVersion = .http1Only
         client = HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
     }

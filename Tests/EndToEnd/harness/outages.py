@@ -231,7 +231,8 @@ class OlderCopy(Outage):
     is_exact = False
 
     def begin(self):
-        self._replace(self.files)
+        # The database first: with it, the gateway would begin a new -wal file, which `end` would overwrite.
+        self._replace(sorted(self.files))
 
     def _replace(self, files):
         away = self.directory / "away"

@@ -1,7 +1,5 @@
 public import GatewayConfiguration
-import Logging
 import NIOCore
-public import ServiceLifecycle
 import Synchronization
 
 /// All open connections of all listeners.
@@ -74,101 +72,4 @@ struct TrustRootChange: Sendable {
     let identity: TLSIdentity
     /// Whether the new trust roots do not verify the connection's certificate, which is then already removed.
     let hasLostCertificate: Bool
-}
-
-/// A connection's listener, and its peer as far as the transport identifies it.
-final class Connection: Sendable {
-    let listener: ListenerName
-    private let peer: Mutex<Peer>
-    private let scope = Mutex<RequestScope?>(nil)
-
-    struct Peer: Sendable {
-        /// The uid of the process at the other end of a Unix socket.
-        var uid: UInt32?
-        /// The certificate that the TLS handshake verified.
-        var certificate: PeerCertificate?
-    }
-
-    init(_ listener: ListenerName, peer: Peer = Peer()) {
-        self.listener = listener
-        self.peer = Mutex(peer)
-    }
-
-    var knownPeer: Peer { peer.withLock { $0 } }
-
-    /// Called when the trust roots no longer verify the certificate.
-    func forgetCertificate() { peer.withLock { $0.certificate = nil } }
-
-    /// Called when the trust roots have changed and still verify the certificate.
-    func renewIssuers(by identity: TLSIdentity) {
-        guard let certificate = knownPeer.certificate else { return }
-        let renewed = identity.noteIssuers(of: certificate)
-        // If another thread removed the certificate meanwhile, it stays removed.
-        peer.withLock { if $0.certificate != nil { $0.certificate = renewed } }
-    }
-
-    func note(_ certificate: PeerCertificate) { peer.withLock { $0.certificate = certificate } }
-
-    func begin(_ scope: RequestScope) { self.scope.withLock { $0 = scope } }
-
-    func finish() { scope.withLock { $0 = nil } }
-
-    /// - Returns: the request in progress, which reports the problem that ends the connection; nil if there is none.
-    func end(with kind: ProblemKind) -> RequestScope? {
-        scope.withLock { scope in
-            scope?.note { $0.ending = kind }
-            return scope
-        }
-    }
-}
-
-/// The bytes of request bodies in flight, from their arrival to the answer.
-final class BodyBudget: Sendable {
-    private struct State {
-        var total = 0
-        var clients: [String: Int] = [:]
-    }
-
-    private let state = Mutex(State())
-
-    /// - Throws: `too-many-bytes`; nothing is reserved then.
-    func take(_ count: Int, for client: String, within bounds: GatewayConfiguration.Limits) throws(Problem) {
-        try state.withLock { state throws(Problem) in
-            let own = state.clients[client, default: 0]
-            guard count <= bounds.clientBodyBytes - own else { throw .tooManyBytes(client: client) }
-            guard count <= bounds.totalBodyBytes - state.total else { throw .tooManyBytes(client: nil) }
-            state.clients[client] = own + count
-            state.total += count
-        }
-    }
-
-    func release(_ count: Int, for client: String) {
-        state.withLock { state in
-            state.total -= count
-            let rest = state.clients[client, default: 0] - count
-            state.clients[client] = rest > 0 ? rest : nil
-        }
-    }
-
-    var total: Int { state.withLock { $0.total } }
-}
-
-/// The first step of a shutdown: `/readyz` answers 503 and everything else continues, so load balancers can notice.
-public final class Drain: Service {
-    private let delay: Duration
-    private let begun = Atomic<Bool>(false)
-
-    /// - Parameter delay: the time between the first 503 and the end of the listeners.
-    public init(delay: Duration) {
-        self.delay = delay
-    }
-
-    public var hasBegun: Bool { begun.load(ordering: .acquiring) }
-
-    public func run() async throws {
-        try await gracefulShutdown()
-        begun.store(true, ordering: .releasing)
-        Logger(label: "privyseal.services").info("Stopping", metadata: ["drainDelay": "\(delay)"])
-        try await Task.sleep(for: delay)
-    }
 }

@@ -1,5 +1,5 @@
-public import AuditLog
-public import SigningKit
+package import AuditLog
+import SigningKit
 import Synchronization
 
 /// The key states of an account for requests: the active key, and the keys that requests may name. They are in memory
@@ -119,56 +119,5 @@ public final class AccountKeys: Sendable {
             return state.takeWaiting()
         }
         for waiter in waiting { waiter.resume() }
-    }
-}
-
-/// The lifecycle state of a key (NIST SP 800-57 part 1 rev. 5 §7). For its health, see `KeyState`.
-public enum KeyLifecycleState: String, Codable, CaseIterable, Sendable {
-    /// Pre-activation: the key signs only proofs of possession.
-    case staged
-    /// The key signs requests that name it, and requests that name no key.
-    case active
-    /// Another key is active. This key signs requests that name it, until its `retireAt`.
-    case retiring
-    /// Deactivated: the key signs nothing.
-    case retired
-    /// A search has shown that the key's object is gone from the token.
-    case destroyed
-    /// Stopped temporarily.
-    case suspended
-    /// Another person may have the key.
-    case compromised
-
-    /// Whether the key signs requests.
-    public var signs: Bool { self == .active || self == .retiring }
-}
-
-/// The lifecycle states of keys, for signing. `KeyStateCache` implements it with the registers of the audit log.
-public protocol KeyStates: Sendable {
-    /// The states of an account's keys. The same object for each call.
-    func account(_ issuerID: String) -> AccountKeys
-
-    /// Whether signatures of the key can be trusted: no other person may have made them.
-    func isTrustworthy(_ keyID: String, _ fingerprint: PublicKeyFingerprint?) -> Bool
-
-    /// The fingerprint that the register has for the key; nil if it has none.
-    func fingerprint(of keyID: String) -> PublicKeyFingerprint?
-
-    /// Sets the accounts and clients of the configuration that begins to serve.
-    func declare(_ accounts: [AccountSettings], clients: [ClientSettings], at time: Timestamp)
-}
-
-/// The audit log, and the states of the keys according to its registers. One never comes without the other: without
-/// key states, a stopped key would sign.
-public struct SigningAudit: Sendable {
-    public let log: AuditLog
-    public let keyStates: any KeyStates
-    /// Nil for a gateway that belongs to no fleet.
-    let shared: (any SharedValues)?
-
-    public init(_ log: AuditLog, _ keyStates: any KeyStates, shared: (any SharedValues)? = nil) {
-        self.shared = shared
-        self.log = log
-        self.keyStates = keyStates
     }
 }

@@ -13,6 +13,9 @@ import Synchronization
 final class OpenLogs: Sendable {
     static let shared = OpenLogs()
 
+    /// Another process that closes a log as the last one removes two of its files.
+    private static let attempts = 3
+
     private let opening = Exclusive(())
     private let open = Mutex<(byNumber: [Int: LogFileSet], last: Int)>(([:], 0))
 
@@ -22,23 +25,35 @@ final class OpenLogs: Sendable {
         _ path: String, _ connect: (LogFileSet) throws(AuditStoreError) -> LogTables
     ) throws(AuditStoreError) -> (tables: LogTables, files: LogFileSet) {
         try opening.use { (_) throws(AuditStoreError) in
-            guard let before = try LogFileSet(at: path) else { throw LogFiles.gone(path) }
-            guard open.withLock({ $0.byNumber.values.allSatisfy(before.isWhollySameOrOther) }) else {
-                throw .replaced("Some files of the audit log \(path) were exchanged while they are open.")
+            for _ in 0..<Self.attempts {
+                guard let before = try LogFileSet(at: path) else { throw LogFiles.gone(path) }
+                try requireSeparate(before, path)
+                let tables = try connect(before)
+                // SQLite has created the other two files, if they were missing.
+                guard let files = try LogFileSet(at: path), files.isComplete, files.continues(before),
+                    !tables.connection.hasMoved
+                else { continue }
+                try requireSeparate(files, path)
+                register(files, of: tables.connection)
+                return (tables, files)
             }
-            let tables = try connect(before)
-            // SQLite has created the other two files, if they were missing.
-            guard let files = try LogFileSet(at: path), files.continues(before), !tables.connection.hasMoved else {
-                throw .replaced("The files of the audit log \(path) were moved while it was opened.")
-            }
-            let number = open.withLock { open in
-                open.last += 1
-                open.byNumber[open.last] = files
-                return open.last
-            }
-            tables.connection.onClose = { [self] in open.withLock { $0.byNumber[number] = nil } }
-            return (tables, files)
+            throw .replaced("The files of the audit log \(path) were moved while it was opened.")
         }
+    }
+
+    private func requireSeparate(_ files: LogFileSet, _ path: String) throws(AuditStoreError) {
+        guard open.withLock({ $0.byNumber.values.allSatisfy(files.isSameOrSeparate) }) else {
+            throw .replaced("Some files of the audit log \(path) were exchanged while they are open.")
+        }
+    }
+
+    private func register(_ files: LogFileSet, of connection: Connection) {
+        let number = open.withLock { open in
+            open.last += 1
+            open.byNumber[open.last] = files
+            return open.last
+        }
+        connection.onClose = { [self] in open.withLock { $0.byNumber[number] = nil } }
     }
 }
 
@@ -59,8 +74,10 @@ struct LogFileSet: Sendable {
         index = try FileIdentity(target + "-shm")
     }
 
-    /// Whether two sets have all files in common, or none.
-    func isWhollySameOrOther(_ other: Self) -> Bool {
+    var isComplete: Bool { log != nil && index != nil }
+
+    /// Whether two sets have all three files in common, or none.
+    func isSameOrSeparate(_ other: Self) -> Bool {
         let shared = sharedFiles(other)
         return shared.allSatisfy { $0 } || !shared.contains(true)
     }

@@ -7,6 +7,7 @@ final class SQLiteAuditReader: AuditReader {
     let location: LogLocation
     /// Set only during a read: an open connection would keep removed files open.
     private var source: ReadingSource?
+    private var isReading = false
     private var isClosed = false
 
     init(at location: LogLocation) throws(AuditStoreError) {
@@ -16,26 +17,28 @@ final class SQLiteAuditReader: AuditReader {
 
     func close() { isClosed = true }
 
-    private func reading<Value>(
-        _ body: (LogTables) throws(AuditStoreError) -> Value
-    ) throws(AuditStoreError) -> Value {
+    /// Keeps the connection open between the calls of `tables()` in `body`.
+    private func reading<Value>(_ body: () throws(AuditStoreError) -> Value) throws(AuditStoreError) -> Value {
         // A visit may start another read.
-        let isOutermost = source == nil
-        defer { if isOutermost { source = nil } }
-        return try body(tables())
+        let isOutermost = !isReading
+        isReading = true
+        defer { if isOutermost { (source, isReading) = (nil, false) } }
+        return try body()
     }
 
     /// - Parameter method: a method of `LogTables`.
     private func read<Value>(
         _ method: (LogTables) -> () throws(AuditStoreError) -> Value
     ) throws(AuditStoreError) -> Value {
-        try reading { (tables) throws(AuditStoreError) in try method(tables)() }
+        try reading { () throws(AuditStoreError) in try method(tables())() }
     }
 
     /// The tables of the current files.
     func tables() throws(AuditStoreError) -> LogTables {
         guard !isClosed else { throw .closed }
         if let source, try source.isCurrent() { return source.tables }
+        // A connection to the earlier files would prevent a new one.
+        source = nil
         let opened = try ReadingSource(at: location.path)
         guard opened.identity == identity else {
             throw .replaced("\(location.path) is another audit log now, of \(opened.identity.origin).")
@@ -62,7 +65,7 @@ final class SQLiteAuditReader: AuditReader {
     func inspect() throws(AuditStoreError) -> [String] { try read(LogTables.faults) }
 
     func entries(in range: Range<Int>, _ visit: EntryVisitor) throws(AuditStoreError) {
-        try reading { (_) throws(AuditStoreError) in
+        try reading { () throws(AuditStoreError) in
             try LogTables.visit(range, visit) { (rest) throws(AuditStoreError) in
                 // Get the tables for each batch: to read a whole log takes time, and a writer may open it meanwhile.
                 try self.tables().batch(of: rest)
@@ -71,11 +74,11 @@ final class SQLiteAuditReader: AuditReader {
     }
 
     func search(_ query: AuditQuery, _ visit: EntryVisitor) throws(AuditStoreError) -> SearchCoverage {
-        try reading { (_) throws(AuditStoreError) in try SQLiteSearch(reader: self).search(query, visit) }
+        try reading { () throws(AuditStoreError) in try SQLiteSearch(reader: self).search(query, visit) }
     }
 
     func tallies(_ query: AuditQuery) throws(AuditStoreError) -> (tallies: [TallyKey: Int], coverage: SearchCoverage) {
-        try reading { (_) throws(AuditStoreError) in try SQLiteSearch(reader: self).tallies(query) }
+        try reading { () throws(AuditStoreError) in try SQLiteSearch(reader: self).tallies(query) }
     }
 }
 
@@ -110,7 +113,7 @@ struct ReadingSource {
     let tables: LogTables
     let identity: AuditIdentity
     private let path: String
-    private let database: FileIdentity
+    private let files: LogFileSet
     private let isImmutable: Bool
 
     /// Milliseconds to wait for a lock, which a process holds for a moment while it recovers a log after a crash.
@@ -119,20 +122,22 @@ struct ReadingSource {
     private static let longestValue = 4 << 20
 
     init(at path: String) throws(AuditStoreError) {
-        guard let database = try FileIdentity(path) else { throw LogFiles.gone(path) }
-        guard database.isRegular else { throw .unfit("\(path) is not a regular file, so it is not an audit log.") }
+        guard let found = try LogFileSet(at: path) else { throw LogFiles.gone(path) }
+        guard found.database.isRegular else {
+            throw .unfit("\(path) is not a regular file, so it is not an audit log.")
+        }
         try LogFiles.refuseJournal(beside: path)
         self.path = path
-        self.database = database
         let isImmutable = try !Self.hasLog(path)
         self.isImmutable = isImmutable
         // An immutable file has no other files, and SQLite takes no locks.
-        tables =
-            try isImmutable
-            ? Self.tables(at: path, isImmutable)
-            : OpenLogs.shared.open(path) {
-                (_) throws(AuditStoreError) in try Self.tables(at: path, isImmutable)
-            }.tables
+        if isImmutable {
+            (tables, files) = (try Self.tables(at: path, isImmutable), found)
+        } else {
+            (tables, files) = try OpenLogs.shared.open(path) { (_) throws(AuditStoreError) in
+                try Self.tables(at: path, isImmutable)
+            }
+        }
         identity = try tables.identity()
     }
 
@@ -171,10 +176,11 @@ struct ReadingSource {
         }
     }
 
-    /// False if another file is at the path, or if a database that was read as immutable has a writer now.
+    /// False if other files are at the path, or if a database that was read as immutable has a writer now.
     func isCurrent() throws(AuditStoreError) -> Bool {
-        guard let now = try FileIdentity(path) else { throw LogFiles.gone(path) }
-        guard now.isSameFile(as: database) else { return false }
-        return isImmutable ? try !Self.hasLog(path) : true
+        guard let now = try LogFileSet(at: path) else { throw LogFiles.gone(path) }
+        guard isImmutable else { return now.isSame(as: files) }
+        let hasLog = try Self.hasLog(path)
+        return now.database.isSameFile(as: files.database) && !hasLog
     }
 }

@@ -49,6 +49,8 @@ final class Writer {
             tables.connection.wait(milliseconds: Int(timeout.milliseconds))
             version = try tables.checkKind()
             try Durability.require(of: tables)
+            // A database that was not in WAL mode has its other files after the next read.
+            _ = try tables.number("SELECT count(*) FROM sqlite_schema")
             return tables
         }
         try earlier?.checkPair(in: files)

@@ -84,7 +84,9 @@ public final class AuditLog: Service {
             queue.fail(.unavailable(error.description), keeping: [])
         }
         guard timeoutMonitor.start(), writer.start(with: appender, ended: { [ended] in ended.signal() }) else {
-            throw .failed(AuditLog.noThread)
+            timeoutMonitor.stop()
+            appender?.store.close()
+            throw .failed(Self.noThread)
         }
     }
 
@@ -207,7 +209,10 @@ public final class AuditLog: Service {
 
     /// Publishes checkpoints and records counts. At shutdown, it does both a last time and closes the log.
     public func run() async throws {
-        if !isShared, !maintenance.start() { throw AuditError.unavailable(Self.noThread) }
+        guard isShared || maintenance.start() else {
+            await finish(timeout: Self.cancelledTimeout)
+            throw AuditError.unavailable(Self.noThread)
+        }
         await withTaskGroup { group in
             group.addTask { await self.minute() }
             await cancelWhenGracefulShutdown { await self.publish() }

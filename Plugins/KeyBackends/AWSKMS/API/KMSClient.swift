@@ -47,11 +47,13 @@ struct KMSClient: Sendable {
                     held = other
                     continue
                 }
-                if case .throttled = error { throttling = error }
-                if case .busy = error { throttling = error }
+                switch error {
+                case .throttled, .busy: throttling = error
+                default: break
+                }
                 guard error.isRetryable(Call.self), let pause = backoff.next(), .now + pause < deadline else {
                     // After refusals, the time left for the last attempt may be too short for any answer.
-                    if case .unavailable = error, let throttling { throw throttling }
+                    if case .unavailable = error, Call.isRepeatable, let throttling { throw throttling }
                     throw error
                 }
                 do { try await Task.sleep(for: pause) } catch { throw .cancelled }

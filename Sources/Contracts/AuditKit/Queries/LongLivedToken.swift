@@ -60,11 +60,11 @@ public struct LongLivedToken: Codable, Sendable {
 /// The tokens that a search has found, those that expire first at the beginning.
 public struct LongLivedTokens: Codable, Sendable {
     public var tokens: [LongLivedToken] = []
-    /// False if entries of that time were archived, or if more were found than `limit`.
+    /// False if entries of the last 184 days were archived, or if more were found than `limit`.
     public var isComplete = true
 
-    /// The most tokens of one log, of the latest.
-    static let limit = 10_000
+    /// The most entries of one log, of the latest. A token that is reused has an entry for each use.
+    static let limit = 50_000
 
     private enum CodingKeys: String, CodingKey {
         case tokens
@@ -91,7 +91,7 @@ extension AuditReader {
     public func longLivedTokens(at now: Timestamp, keyID: String? = nil) throws(AuditStoreError) -> LongLivedTokens {
         let query = LongLivedToken.query(at: now, keyID: keyID)
         var byHolder: [[String]: LongLivedToken] = [:]
-        var hasMore = false
+        var count = 0
         // The latest entries come first, so the earliest entry of each holder remains.
         try search(query) { (entry) throws(AuditStoreError) in
             guard let fields = EntryFields(entry.body),
@@ -99,12 +99,12 @@ extension AuditReader {
             else { return true }
             // All entries of a token have its digest.
             let holder = [token.client, fields.text("digest") ?? ""]
-            hasMore = byHolder[holder] == nil && byHolder.count == LongLivedTokens.limit
-            if !hasMore { byHolder[holder] = token }
-            return !hasMore
+            byHolder[holder] = token
+            count += 1
+            return count < LongLivedTokens.limit
         }
         let isArchived = try archived(before: query) != nil
         let tokens = byHolder.values.sorted { ($0.expires, $0.entry) < ($1.expires, $1.entry) }
-        return LongLivedTokens(tokens: tokens, isComplete: !hasMore && !isArchived)
+        return LongLivedTokens(tokens: tokens, isComplete: count < LongLivedTokens.limit && !isArchived)
     }
 }

@@ -83,7 +83,8 @@ public struct Dispatcher: Sendable {
             switch error {
             case .limited(let refusal): throw note(.limited(refusal), client, feature)
             case .unavailable:
-                throw .unrecorded(.unavailable("The limits of the client, which the fleet shares, cannot be read."))
+                let sentence = "The limits of the client, which the fleet shares, cannot be read."
+                throw note(.unrecorded(.unavailable(sentence)), client, feature)
             }
         }
     }

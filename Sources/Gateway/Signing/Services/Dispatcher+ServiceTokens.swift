@@ -25,7 +25,7 @@ extension Dispatcher {
             // An administrator may have stopped the key meanwhile.
             guard mayUse(issued.keyID, for: request) else { throw .noKeyInUse(app: request.app.bundleID) }
         } catch {
-            request.counters.note(error)
+            if !isNew { request.counters.note(error) }
             throw error
         }
         // `sign` has counted a new one.

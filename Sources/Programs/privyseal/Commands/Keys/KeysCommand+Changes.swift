@@ -213,8 +213,8 @@ struct KeyChangeOption: ParsableArguments {
         do {
             let found = try await client.longLivedTokens(of: keyID)
             let tokens = found.tokens
-            if !found.isComplete { StandardError.print(LongLivedTokens.incomplete) }
             guard !tokens.isEmpty else { return }
+            if !found.isComplete { StandardError.print(LongLivedTokens.incomplete) }
             let count = tokens.count == 1 ? "1 long-lived token" : "\(tokens.count) long-lived tokens"
             let now = Timestamp.now()
             StandardError.print(

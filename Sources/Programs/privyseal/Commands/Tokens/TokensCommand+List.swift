@@ -57,7 +57,7 @@ extension TokensCommand {
 
 extension LongLivedTokens {
     static let incomplete =
-        "The list of long-lived tokens is not complete: entries of that time were archived, or there are too many tokens."
+        "The list of long-lived tokens is not complete: entries of the last 184 days were archived, or there are too many."
 }
 
 extension LongLivedToken {

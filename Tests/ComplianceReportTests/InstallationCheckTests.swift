@@ -186,12 +186,14 @@ struct InstallationCheckTests {
         let result = { (id: String, signers: SignersFindings) in
             Sample.report(Sample.findings { $0.signers = signers }).result(id)
         }
-        let whole = SignerProcessFindings(name: "hsm", process: 1, layers: ["session", "files"], missing: [:])
-        let part = SignerProcessFindings(name: "hsm", process: 2, layers: ["session"], missing: ["files": "no"])
+        let whole = SignerProcessFindings(name: "hsm", process: 1, layers: ["session", "files"], missing: [:], limits: [])
+        let part = SignerProcessFindings(name: "hsm", process: 2, layers: ["session"], missing: ["files": "no"], limits: ["It does not restrict truncate(2)."])
         let bad = SignersFindings.running(processes: [whole, part], inProcess: ["tpm"], withoutRecord: 3)
         #expect(result("signers.withoutRecord", bad) == .fail)
         #expect(result("signers.protection.hsm", bad) == .fail)
         #expect(result("signers.protection.tpm", bad) == .fail)
+        let check = Sample.report(Sample.findings { $0.signers = bad }).check("signers.protection.hsm")
+        #expect(check?.evidence.hasSuffix("; It does not restrict truncate(2).") == true)
         let good = SignersFindings.running(processes: [whole], inProcess: [], withoutRecord: 0)
         #expect(result("signers.withoutRecord", good) == .pass)
         #expect(result("signers.protection.hsm", good) == .pass)

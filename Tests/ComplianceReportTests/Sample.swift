@@ -36,7 +36,7 @@ enum Sample {
                 )
             ],
             signers: .running(
-                processes: [(name: "hsm", process: 12, layers: ["session", "systemCalls"], missing: [:])],
+                processes: [(name: "hsm", process: 12, layers: ["session", "systemCalls"], missing: [:], limits: [])],
                 inProcess: [],
                 withoutRecord: 0),
             audit: .verified(

@@ -82,6 +82,8 @@ public struct SignerReport: Sendable {
         public let layers: [String]
         /// The layers that are not in force, with the reasons.
         public let missing: [String: String]
+        /// Sentences on what the layers in force do not protect.
+        public let limits: [String]
         /// Digests without an answer.
         public let inProgress: Int
     }
@@ -107,7 +109,7 @@ public struct SignerReport: Sendable {
             let protection = process.protection
             return Process(
                 pid: protection.pid, uid: protection.uid, age: .now - process.begun, layers: protection.layers,
-                missing: protection.missing, inProgress: process.connection.load)
+                missing: protection.missing, limits: protection.limits, inProgress: process.connection.load)
         }
         losses = pool.losses
         failure = processes.isEmpty ? pool.failure?.description : nil

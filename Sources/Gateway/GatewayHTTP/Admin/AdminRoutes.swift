@@ -103,9 +103,9 @@ struct AdminRoutes {
 
     /// JSON, or plain text with `Accept: text/plain`.
     private func response(_ signers: [SignerStatus], to request: Request) async -> Response {
-        if request.headers[.accept]?.hasPrefix("text/plain") == true { return .text(SignerStatus.table(signers).text) }
         let count = await administration.signaturesWithoutRecord
-        return .json(SignersStatus(signaturesWithoutRecord: count, signers: signers))
+        let status = SignersStatus(signaturesWithoutRecord: count, signers: signers)
+        return request.headers[.accept]?.hasPrefix("text/plain") == true ? .text(status.text) : .json(status)
     }
 
     /// `GET /v1/status`: JSON, or plain text with `Accept: text/plain`.

@@ -1,3 +1,5 @@
+public import StrictJSON
+
 /// The answer of `GET /v1/signers`.
 public struct SignersStatus: Codable, Sendable {
     /// Signatures since the start of the gateway that were neither recorded nor discarded.
@@ -21,18 +23,21 @@ public struct SignerStatus: Codable, Sendable {
         public let protection: [String]
         /// The layers that are not in force, with the reasons.
         public let missingProtection: [String: String]
+        /// Sentences on what the layers in force do not protect.
+        @OmittedIfEmpty public private(set) var protectionLimits: [String]
         /// Digests without an answer.
         public let inProgress: Int
 
         public init(
             pid: Int32, uid: UInt32, ageSeconds: Int, protection: [String], missingProtection: [String: String],
-            inProgress: Int
+            protectionLimits: [String], inProgress: Int
         ) {
             self.pid = pid
             self.uid = uid
             self.ageSeconds = ageSeconds
             self.protection = protection
             self.missingProtection = missingProtection
+            self.protectionLimits = protectionLimits
             self.inProgress = inProgress
         }
     }
@@ -60,6 +65,17 @@ public struct SignerStatus: Codable, Sendable {
         self.processes = processes
         self.losses = losses
         self.reason = reason
+    }
+}
+
+extension SignersStatus {
+    /// The table of the signers, and what their protection does not cover.
+    var text: String {
+        let limits = signers.flatMap { signer in
+            Set(signer.processes.flatMap(\.protectionLimits)).sorted().map { "\(signer.name): \($0)" }
+        }
+        let table = SignerStatus.table(signers).text
+        return limits.isEmpty ? table : table + "\n\nWhat the protection does not cover:\n" + limits.joined(separator: "\n")
     }
 }
 

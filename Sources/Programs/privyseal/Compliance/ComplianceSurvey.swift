@@ -58,7 +58,12 @@ struct ComplianceSurvey {
             }
             return .running(
                 processes: status.signers.flatMap { signer in
-                    signer.processes.map { (signer.name, $0.pid, $0.protection, $0.missingProtection) }
+                    signer.processes.map { process in
+                        (
+                            signer.name, process.pid, process.protection, process.missingProtection,
+                            process.protectionLimits
+                        )
+                    }
                 },
                 inProcess: configuration.signers.filter(\.isInProcess).map(\.name),
                 withoutRecord: status.signaturesWithoutRecord)

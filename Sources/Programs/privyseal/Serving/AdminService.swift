@@ -75,7 +75,8 @@ extension SignerStatus {
             processes: report.processes.map { process in
                 Process(
                     pid: process.pid, uid: process.uid, ageSeconds: Int(process.age.components.seconds),
-                    protection: process.layers, missingProtection: process.missing, inProgress: process.inProgress)
+                    protection: process.layers, missingProtection: process.missing,
+                    protectionLimits: process.limits, inProgress: process.inProgress)
             }, losses: report.losses, reason: report.failure)
     }
 }

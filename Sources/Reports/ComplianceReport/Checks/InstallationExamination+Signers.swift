@@ -39,7 +39,8 @@ extension InstallationExamination {
         return isolation(
             name,
             reasons.isEmpty ? .pass(layers) : .fail(layers, "Missing layers: " + reasons.joined(separator: "; ")),
-            evidence: "reported by the processes \(processes.map { "\($0.process)" }.joined(separator: ", "))")
+            evidence: (["reported by the processes \(processes.map { "\($0.process)" }.joined(separator: ", "))"]
+                + Set(processes.flatMap(\.limits)).sorted()).joined(separator: "; "))
     }
 
     private func withoutProtection(_ name: String) -> ComplianceCheck {

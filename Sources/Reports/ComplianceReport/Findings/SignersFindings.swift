@@ -9,5 +9,8 @@ public enum SignersFindings: Sendable {
     case unknown(String)
 }
 
-/// `name` is that of the signer. `missing` has the reasons by layer of protection.
-public typealias SignerProcessFindings = (name: String, process: Int32, layers: [String], missing: [String: String])
+/// `name` is that of the signer. `missing` has the reasons by layer of protection, and `limits` sentences on what the
+/// layers in force do not protect.
+public typealias SignerProcessFindings = (
+    name: String, process: Int32, layers: [String], missing: [String: String], limits: [String]
+)

@@ -132,7 +132,8 @@ struct ChangeTests {
             ("accounts:", "drills: {directory: /d}\naccounts:", "drills: is added as {directory: /d}."),
             (
                 "AuthKey.p8", "AuthKey.p8?passphrase-source=file:/run/sesame4711",
-                "accounts[57246542-96fe-1a63-e053-0824d011072a].keys[2X9R4HXF34].uri: changes in a part that is not shown."
+                "accounts[57246542-96fe-1a63-e053-0824d011072a].keys[2X9R4HXF34].uri: changes in a part that is not shown: a secret, "
+                    + "or the content of a file."
             ),
         ] as [(String, String, String)])
     func one(_ text: String, _ replacement: String, _ sentence: String) throws {
@@ -188,7 +189,10 @@ struct ChangeTests {
                 "object=log", "object=other",
                 "audit.checkpoints.cosigner: changes from pkcs11:token=audit;object=log to pkcs11:token=audit;object=other"
             ),
-            ("/run/audit-pin", "/run/sesame4711", "audit.checkpoints.cosigner: changes in a part that is not shown"),
+            (
+                "/run/audit-pin", "/run/sesame4711",
+                "audit.checkpoints.cosigner: changes in a part that is not shown: a secret, or the content of a file"
+            ),
         ] as [(String, String, String)])
     func audit(_ text: String, _ replacement: String, _ sentence: String) throws {
         let changed = Examples.full.replacing(text, with: replacement)

@@ -306,6 +306,23 @@ struct KeyLifecycleServiceTests {
         await fixture.close()
     }
 
+    @Test("A new key that signs again, as after a crash of its signer, stays active")
+    func crash() async throws {
+        let fixture = try await LifecycleTestGateway()
+        let order = KeyChangeOrder(
+            .activate, "OTHER", reason: "Its time has come.", retiring: "ACTIVE", overlap: 3600, watch: 60)
+        _ = try await fixture.lifecycle.change(order, by: "alice")
+        let handle = try #require(fixture.snapshots.current.ring.handles.first { $0.settings.keyID == "OTHER" })
+        fixture.gateway.plain.place.failNext(.unavailable("The signer has ended."))
+        await #expect(throws: GatewayError.self) { try await fixture.sign() }
+        #expect(handle.state != .ready)
+        // Nothing but the watch asks for a proof here.
+        await fixture.gateway.until { handle.state == .ready }
+        _ = try await fixture.sign()
+        #expect(fixture.state("OTHER") == .active && fixture.state("ACTIVE") == .retiring)
+        await fixture.close()
+    }
+
     @Test("An unrecorded change does not happen, but an unrecorded stop holds")
     func unrecorded() async throws {
         let fixture = try await LifecycleTestGateway()

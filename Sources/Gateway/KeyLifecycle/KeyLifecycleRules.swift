@@ -71,7 +71,7 @@ struct KeyLifecycleRules {
         case (.retire, .active):
             throw KeyLifecycleRefusal(
                 "\(key) is the only active key of its account. Activate another one, which retires this one: "
-                    + "privyseal keys activate NEW --retire \(record.keyID) --overlap 24h.")
+                    + "privyseal keys activate NEW --retire \(record.keyID) --overlap 24h --reason \"…\".")
 
         case (.suspend, .staged), (.suspend, .active), (.suspend, .retiring):
             return Transition(record: record, state: .suspended)

@@ -47,6 +47,8 @@ extension KeyLifecycleService {
             }
             // Without a proof of the old key, a reversal is useless.
             let proof = try await requireProof(of: old)
+            // After a crash of a signer that holds both keys, the new one may sign again, too.
+            if let handle = handle(new), !handle.hasMadeBadSignature, await handle.prove() == nil { return false }
             return try await inTurn { () throws(KeyLifecycleRefusal) in
                 guard let failed = stateCache.records[new], failed.state == .active,
                     let before = stateCache.records[old],

@@ -199,7 +199,7 @@ final class Issuer: Sendable {
             outcome = "failed"
             logger.warning(
                 """
-                The keys of an issuer were not read: \(error). The last keys verify tokens until they are \
+                The keys of an issuer were not read: \(error). Earlier keys, if there are any, verify tokens until they are \
                 \(settings.maximumAge.components.seconds) seconds old.
                 """,
                 metadata: ["issuer": "\(settings.name)"])

@@ -23,7 +23,10 @@ extension ConfigurationChange: CustomStringConvertible {
         switch kind {
         case .added: "is added" + (new.map { " as \($0)" } ?? "")
         case .removed: "is removed" + (old.map { "; it was \($0)" } ?? "")
-        case .changed: old == new ? "changes in a part that is not shown" : "changes from \(old ?? "") to \(new ?? "")"
+        case .changed:
+            old == new
+                ? "changes in a part that is not shown: a secret, or the content of a file"
+                : "changes from \(old ?? "") to \(new ?? "")"
         }
     }
 }

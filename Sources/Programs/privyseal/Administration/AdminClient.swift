@@ -49,7 +49,8 @@ struct AdminClient {
             request.body = .bytes(body)
         }
         var configuration = HTTPClient.Configuration(tlsConfiguration: tls)
-        configuration.timeout = .init(connect: .seconds(5), read: .seconds(120))
+        let limit = method == .GET ? Self.readLimit : Self.orderLimit
+        configuration.timeout = .init(connect: .seconds(5), read: .init(limit))
         // If no process listens on the socket, five seconds of retries do not help.
         configuration.connectionPool.retryConnectionEstablishment = false
         do {
@@ -58,6 +59,10 @@ struct AdminClient {
                 let text = String(buffer: try await answer.body.collect(upTo: Self.longestAnswer))
                 switch answer.status {
                 case .ok, .created, .accepted, .noContent: return text
+                case .notFound where Self.detail(text)?.hasPrefix("There is nothing at ") != false:
+                    throw AdminError.unreachable(
+                        "\(address) has no \(path), so it is not the admin listener: give the address of listeners.admin"
+                    )
                 default: throw AdminError.refused(Self.detail(text) ?? "The gateway answered \(answer.status.code).")
                 }
             }
@@ -65,6 +70,7 @@ struct AdminClient {
             throw error
         } catch {
             if AdminError.isAbsence(error) { throw AdminError.absent(address) }
+            if error as? HTTPClientError == .readTimeout { throw AdminError.silent(address, limit) }
             throw AdminError.unreachable("\(address): \(Self.reason(error))")
         }
     }
@@ -75,6 +81,9 @@ struct AdminClient {
         while address.hasSuffix("/") { address.removeLast() }
         return address
     }
+
+    /// How long the gateway may send nothing. An order may need work on several tokens, or other gateways of a fleet.
+    private static let (readLimit, orderLimit) = (Duration.seconds(30), Duration.seconds(120))
 
     /// In bytes: enough for the history of a thousand keys.
     private static let longestAnswer = 16 << 20

@@ -6,6 +6,8 @@ import NIOPosix
 enum AdminError: Error, CustomStringConvertible {
     /// No process listens at this address, so no gateway runs there.
     case absent(String)
+    /// The process that listens at this address did not answer in time.
+    case silent(String, Duration)
     /// A sentence without its full stop.
     case unreachable(String)
     /// The gateway's answer.
@@ -15,6 +17,9 @@ enum AdminError: Error, CustomStringConvertible {
         switch self {
         case .absent(let address):
             "The gateway was not reached: \(address): no process listens there. Start the gateway, or correct the address."
+        case .silent(let address, let limit):
+            "The gateway at \(address) did not answer within \(limit.components.seconds) s. It may have carried out the "
+                + "order nevertheless. If it hangs, end its process; without a running gateway, keys commands work with --config."
         case .unreachable(let sentence): "The gateway was not reached: \(sentence)."
         case .refused(let detail): detail
         }

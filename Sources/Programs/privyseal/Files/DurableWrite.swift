@@ -27,8 +27,11 @@ enum DurableWrite {
 
     /// Call before work that would be lost if the file could not be created.
     static func requireFree(_ path: String?) throws(CommandError) {
-        guard let path, access(path, F_OK) == 0 else { return }
-        throw CommandError("\(path) already exists. Name another file, or move that one away.")
+        guard let path else { return }
+        guard access(path, F_OK) != 0 else {
+            throw CommandError("\(path) already exists. Name another file, or move that one away.")
+        }
+        guard access(directory(of: path), W_OK) == 0 else { throw refusal(path) }
     }
 
     private static func refusal(_ path: String) -> CommandError {

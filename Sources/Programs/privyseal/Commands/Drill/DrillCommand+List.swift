@@ -25,7 +25,7 @@ extension DrillCommand {
             let (records, complaints) = archive.records()
             for complaint in complaints { StandardError.print("warning: \(PlainText.of(complaint))") }
             let drills = drills(records, archive, gateway).sorted { ($0.begun, $0.id) > ($1.begun, $1.id) }
-            output.show(["drills": drills.map(Self.members)], text: Self.text(drills))
+            output.show(["drills": drills.map(Self.members)], text: Self.text(drills, in: archive.directory))
         }
 
         /// Those of this machine, and those that only the log of the fleet has. A drill that the log does not have has an
@@ -52,8 +52,8 @@ extension DrillCommand {
             ]
         }
 
-        private static func text(_ drills: [FleetDrill]) -> String {
-            guard !drills.isEmpty else { return "There are no records of drills here." }
+        private static func text(_ drills: [FleetDrill], in directory: String) -> String {
+            guard !drills.isEmpty else { return "There are no records of drills in \(directory)." }
             let isShared = drills.contains { !$0.gateway.isEmpty }
             return TextTable(
                 header: ["ID", "SCENARIO", "VERDICT", "SERVED", "FAILED", "WRONG", "DEVIATIONS"]

@@ -23,6 +23,8 @@ struct KeyAnswerText {
 
     private func command(_ words: String) -> String { "privyseal keys \(words) \(gatewayOption)" }
 
+    private func change(_ words: String) -> String { command(words + #" --reason "…""#) }
+
     // MARK: The fleet
 
     private func confirmation(_ fleet: FleetConfirmation?) -> [String] {
@@ -44,7 +46,7 @@ struct KeyAnswerText {
             Nothing has changed yet: \(names.joined(separator: ", ")) did not prove \(key). When all gateways have, it \
             becomes active by itself.
             Next: start them again, or: privyseal fleet fence \(names.first ?? "GATEWAY") --reason … --yes \(gatewayOption)
-            To give up the activation: \(command("suspend \(key)"))
+            To give up the activation: \(change("suspend \(key)"))
             """
     }
 
@@ -99,13 +101,13 @@ struct KeyAnswerText {
                     + "\(command("destroy \(key)")) deletes it from its token."
             }
         case .suspended:
-            "\(command("resume \(key)")) brings it back\(record.suspendedFrom.map { " to \($0.rawValue)" } ?? "")."
+            "\(change("resume \(key)")) brings it back\(record.suspendedFrom.map { " to \($0.rawValue)" } ?? "")."
         case .compromised:
             "revoke it in App Store Connect, import a new key and activate that. If it was a false alarm, "
-                + "\(command("restore \(key)")) undoes it."
+                + "\(change("restore \(key)")) undoes it."
         case .retired:
             "revoke it in App Store Connect; then \(command("destroy \(key)")) deletes it from its token."
-        case .staged: "\(command("activate \(key)")) makes it active."
+        case .staged: "\(change("activate \(key)")) makes it active."
         case .destroyed: "remove it from the configuration, and reload."
         }
     }

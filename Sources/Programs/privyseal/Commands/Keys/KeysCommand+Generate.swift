@@ -88,18 +88,29 @@ extension KeysCommand {
         private func write(
             _ made: ProvisionedKeyReport, _ placed: ProvisionedKey, _ target: ProvisioningTarget
         ) async throws {
-            if let publicKey { try DurableWrite.create(publicKey, placed.pem) }
+            // The token has the key by now: what cannot be written is printed.
+            var failure: CommandError?
+            func wasWritten(_ text: String?, to path: String?) -> Bool {
+                guard let text, let path else { return false }
+                do throws(CommandError) { try DurableWrite.create(path, text) } catch {
+                    failure = error
+                    return false
+                }
+                return true
+            }
+            let hasPublicKey = wasWritten(placed.pem, to: publicKey)
             var request: String?
             if let subject {
                 let unsigned = try CertificateRequest(subject: subject, publicKey: placed.publicKey)
                 let der = try await target.withKey { key in try unsigned.signed(try await key.sign(unsigned.digest)) }
                 request = PEM.text("CERTIFICATE REQUEST", der)
             }
-            if let csr, let request { try DurableWrite.create(csr, request) }
-            let unwritten = [publicKey == nil ? placed.pem : nil, csr == nil ? request : nil].compactMap(\.self)
+            let hasRequest = wasWritten(request, to: csr)
+            let unwritten = [hasPublicKey ? nil : placed.pem, hasRequest ? nil : request].compactMap(\.self)
             provisioning.output.show(
                 made.members(publicKey: placed.pem, request: request),
                 text: (unwritten + [made.text]).joined(separator: "\n"))
+            if let failure { throw failure }
         }
     }
 }

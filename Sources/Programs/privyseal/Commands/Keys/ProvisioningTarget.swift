@@ -22,7 +22,8 @@ struct ProvisioningTarget {
         else {
             let schemes = BuiltIns.keyBackends.filter { $0 is any KeyProvisioning.Type }.map { "\($0.scheme):" }
             throw KeyError.invalidURI(
-                "it names no place on a token; keys are brought into \(schemes.joined(separator: ", ")) places only")
+                "it names no place on a token. This command works with \(schemes.joined(separator: " and ")) only; the owner "
+                    + "of a file makes and deletes it")
         }
         if let keyID { uri = try backend.uri(uri, naming: keyID) }
         let address = try backend.address(of: uri)
@@ -48,8 +49,9 @@ struct ProvisioningTarget {
         let declared = configuration?.accounts.lazy.flatMap(\.keys).first { $0.keyID == keyID }?.uris ?? []
         let uris = named.isEmpty ? declared.map(\.text) : named
         guard !uris.isEmpty else {
-            throw CommandError(
-                "The configuration names no key \(keyID). Give its URI with \(option) URI, or use --config FILE.")
+            let source = configuration == nil ? "No configuration was given" : "The configuration names no key \(keyID)"
+            let other = configuration == nil ? ", or use --config FILE" : ""
+            throw CommandError("\(source). Give the key's URI with \(option) URI\(other).")
         }
         let targets = try uris.map { try ProvisioningTarget($0, keyID: keyID, as: user, configuration) }
         guard Set(targets.map { "\($0.uri)" }).count == targets.count else {

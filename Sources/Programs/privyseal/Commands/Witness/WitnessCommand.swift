@@ -2,6 +2,7 @@ import ArgumentParser
 import GatewayConfiguration
 import Glibc
 import Logging
+import NIOCore
 import NIOSSL
 import ServiceLifecycle
 import StrictJSON
@@ -104,7 +105,8 @@ struct WitnessCommand: ParsableCommand {
                 gracefulShutdownSignals: [.sigterm, .sigint], logger: logger)
             group.maximumGracefulShutdownDuration = .seconds(5)
             do { try await ServiceGroup(configuration: group).run() } catch {
-                throw CommandError("The witness cannot listen on \(listen): \(error)")
+                let reason = (error as? IOError).map { String(cString: strerror($0.errnoCode)) } ?? "\(error)"
+                throw CommandError("The witness cannot listen on \(listen): \(reason)")
             }
         }
 

@@ -186,8 +186,11 @@ struct InstallationCheckTests {
         let result = { (id: String, signers: SignersFindings) in
             Sample.report(Sample.findings { $0.signers = signers }).result(id)
         }
-        let whole = SignerProcessFindings(name: "hsm", process: 1, layers: ["session", "files"], missing: [:], limits: [])
-        let part = SignerProcessFindings(name: "hsm", process: 2, layers: ["session"], missing: ["files": "no"], limits: ["It does not restrict truncate(2)."])
+        let whole = SignerProcessFindings(
+            name: "hsm", process: 1, layers: ["session", "files"], missing: [:], limits: [])
+        let part = SignerProcessFindings(
+            name: "hsm", process: 2, layers: ["session"], missing: ["files": "no"],
+            limits: ["It does not restrict truncate(2)."])
         let bad = SignersFindings.running(processes: [whole, part], inProcess: ["tpm"], withoutRecord: 3)
         #expect(result("signers.withoutRecord", bad) == .fail)
         #expect(result("signers.protection.hsm", bad) == .fail)

@@ -75,8 +75,9 @@ def service(tmp_path):
 
 
 def rows(output):
-    """[(name, process ID)] of the table."""
-    return [(row[0], int(row[1])) for row in map(str.split, output.decode().splitlines()[1:])]
+    """[(name, process ID)] of the table, which may be followed by sentences."""
+    table = output.decode().split("\n\n")[0]
+    return [(row[0], int(row[1])) for row in map(str.split, table.splitlines()[1:])]
 
 
 def test_the_list_shows_each_signer_process_and_no_other(run):

@@ -85,14 +85,22 @@ def test_a_token_is_made_only_for_a_name_that_the_configuration_can_hold(name):
 
 def test_a_warning_about_the_configuration_is_printed_once(configuration):
     configuration.write_text(configuration.read_text().replace(ISSUER_ID, "not-a-uuid"))
+    subprocess.run([BINARY, "keys", "prove", "2X9R4HXF34", "--config", configuration], check=True, capture_output=True)
     said = refused("keys", "activate", "2X9R4HXF34", "--reason", "Test", "--yes", "--config", configuration)
     assert said.count("is not a UUID") == 1 and "is active already" in said
+
+
+def test_a_key_has_no_state_to_change_before_the_log_begins(configuration):
+    said = refused("keys", "suspend", "2X9R4HXF34", "--reason", "Test", "--config", configuration)
+    assert "There is no audit log at " in said and "correct audit.database" in said
+    shown = subprocess.run([BINARY, "keys", "states", "--config", configuration], capture_output=True, text=True)
+    assert shown.returncode == 0 and "There is no audit log at " in shown.stderr
 
 
 def test_a_file_that_cannot_be_created_is_named_as_given(configuration):
     subprocess.run([BINARY, "keys", "prove", "2X9R4HXF34", "--config", configuration], check=True, capture_output=True)
     said = refused("audit", "export", "--out", "/missing/log", "--config", configuration, status=64)
-    assert said.endswith("privyseal: /missing/log cannot be created: No such file or directory.\n")
+    assert said.endswith("privyseal: /missing/log cannot be written: there is no directory /missing. Make it first.\n")
     existing = configuration.with_name("existing")
     existing.write_text("")
     said = refused("audit", "export", "--out", existing, "--config", configuration, status=64)

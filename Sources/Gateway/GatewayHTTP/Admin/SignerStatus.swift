@@ -74,8 +74,8 @@ extension SignersStatus {
         let limits = signers.flatMap { signer in
             Set(signer.processes.flatMap(\.protectionLimits)).sorted().map { "\(signer.name): \($0)" }
         }
-        let table = SignerStatus.table(signers).text
-        return limits.isEmpty ? table : table + "\n\nWhat the protection does not cover:\n" + limits.joined(separator: "\n")
+        let heading = limits.isEmpty ? [] : ["", "What the protection does not cover:"]
+        return ([SignerStatus.table(signers).text] + heading + limits).joined(separator: "\n")
     }
 }
 

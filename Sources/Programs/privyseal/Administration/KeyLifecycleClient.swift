@@ -132,7 +132,7 @@ struct LocalKeyLifecycleClient: KeyLifecycleClient {
             registers = try reader.registers()
         } else {
             StandardError.print(
-                "There is no audit log at \(location) yet, so the states are those that the configuration gives.")
+                "There is no audit log at \(location.text) yet, so the states are those that the configuration gives.")
         }
         return try KeyLifecycleOverview(registers, GatewaySettings(configuration), at: Timestamp.now())
     }
@@ -151,10 +151,11 @@ struct LocalKeyLifecycleClient: KeyLifecycleClient {
                 "The keys of a fleet are changed by a running gateway, which the others follow, and none answers on this "
                     + "machine. Start it, or run the command on another machine of the fleet.")
         }
-        // A first key is brought into its token before the gateway begins the log.
-        guard try path.hasPrefix("/v1/ceremonies") || settings.location.store.exists(at: settings.location) else {
+        // A first key is brought into its token, and proved, before the gateway begins the log.
+        let isFirst = path.hasPrefix("/v1/ceremonies") || path.hasSuffix("/prove")
+        guard try isFirst || settings.location.store.exists(at: settings.location) else {
             throw CommandError(
-                "There is no audit log at \(settings.location), so no key has a state to change. Start the gateway, which "
+                "There is no audit log at \(settings.location.text), so no key has a state to change. Start the gateway, which "
                     + "begins the log, or correct audit.database.")
         }
         LogSetup.bootstrapQuietly()

@@ -21,7 +21,12 @@ struct MountLayer {
                 guard let count = Self.status(of: path)?.st_nlink, count > 1 else { return nil }
                 return "\(path) has \(count) hard links; only this one is hidden."
             }
-            + paths.filter { Self.status(of: $0) == nil }.map { "\($0) does not exist yet, so it is not hidden." }
+            + Self.limit(ofMissing: paths.filter { Self.status(of: $0) == nil })
+    }
+
+    private static func limit(ofMissing paths: [String]) -> [String] {
+        guard !paths.isEmpty else { return [] }
+        return ["Not hidden, because they did not exist when the process started: \(paths.joined(separator: ", "))."]
     }
 
     /// Whether there is a file to hide.

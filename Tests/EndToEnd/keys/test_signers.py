@@ -98,6 +98,14 @@ def test_the_list_in_JSON_has_the_protection_of_each_process(run):
         assert {"systemCalls", "noCoreDump", "noNewPrivileges"} <= layers
 
 
+def test_a_warning_of_a_signer_has_the_logger_of_its_subject(service):
+    service.pins[1].chmod(0o644)
+    service.start()
+    service.stop()
+    lines = [line for line in service.logs.decode().splitlines() if "chmod 600" in line]
+    assert lines and all("privyseal.secrets: " in line and "printed" not in line for line in lines), lines
+
+
 def test_the_list_needs_a_running_gateway(service):
     status, output, errors = service.run("signers", "list")
     assert (status, output) == (1, b"") and b"admin.sock" in errors

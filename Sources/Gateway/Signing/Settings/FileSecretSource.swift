@@ -5,7 +5,6 @@ public import SigningKit
 /// Reads secrets from files and systemd credentials (`LoadCredential=`, systemd.exec(5)). It runs no commands.
 public struct FileSecretSource: SecretSource {
     private let credentialsDirectory: String?
-    private let logger = Logger(label: "privyseal.secrets")
 
     /// Uses the directory that systemd names in `$CREDENTIALS_DIRECTORY`.
     public init() {
@@ -60,7 +59,9 @@ public struct FileSecretSource: SecretSource {
         // A read from a FIFO could wait for a writer.
         guard status.st_mode & S_IFMT == S_IFREG else { throw .secretUnavailable("\(path) is not a file.") }
         if status.st_mode & 0o077 != 0 {
-            logger.warning("Group or others can read a file that holds a secret; run: chmod 600 \(path)")
+            // Made here: a signer sends its log lines to the gateway only after it has made the source of secrets.
+            Logger(label: "privyseal.secrets")
+                .warning("Group or others can read a file that holds a secret; run: chmod 600 \(path)")
         }
         let room = UnsafeMutableRawBufferPointer.allocate(byteCount: Self.maximumLength + 1, alignment: 1)
         defer {

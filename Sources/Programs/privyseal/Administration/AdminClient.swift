@@ -32,7 +32,7 @@ struct AdminClient {
             throw AdminError.unreachable("\(address) is neither unix:/path nor an http:// or https:// URL")
         }
         tls = try Self.tls(option)
-        token = try option.tokenFile.map(EvidenceFile.token)
+        token = try option.tokenFile.map(InputFile.token)
     }
 
     /// - Parameter body: JSON; nil for none.

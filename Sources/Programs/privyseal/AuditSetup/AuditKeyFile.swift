@@ -40,7 +40,7 @@ struct AuditKeyFile {
         guard FileFacts(publicPath)?.isRegular ?? true else {
             throw CommandError("\(publicPath) is not a regular file; give a file, not a FIFO, socket or device.")
         }
-        return try EvidenceFile.publicKeys(in: publicPath)
+        return try InputFile.publicKeys(in: publicPath)
     }
 
     /// Never overwrites a file.

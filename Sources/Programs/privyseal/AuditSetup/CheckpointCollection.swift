@@ -25,7 +25,7 @@ struct CheckpointCollection {
         guard isGiven || FileFacts(path)?.isRegular == true else {
             throw CommandError("\(path) is not a regular file: audit.checkpoints.file has to be one.")
         }
-        let file = try EvidenceCopy(of: path)
+        let file = try InputCopy(of: path)
         var scanner = NoteScanner()
         do throws(AuditStoreError) {
             checkpoints = try ExternalCheckpoints { (visit) throws(AuditStoreError) in
@@ -93,7 +93,7 @@ struct CheckpointCollection {
     }
 
     private static func scan(
-        _ file: EvidenceCopy, _ visit: (SignedNote) -> Void
+        _ file: InputCopy, _ visit: (SignedNote) -> Void
     ) throws(CommandError) -> NoteScanner {
         var scanner = NoteScanner()
         try file.read { scanner.read($0, visit) }

@@ -90,7 +90,7 @@ struct PostedCheckpoints: CheckpointDestination {
         request.headers.add(name: "Content-Type", value: "text/plain; charset=utf-8")
         if let tokenFile {
             // Read it each time, because the token may be replaced.
-            request.headers.add(name: "Authorization", value: "Bearer \(try EvidenceFile.token(in: tokenFile))")
+            request.headers.add(name: "Authorization", value: "Bearer \(try InputFile.token(in: tokenFile))")
         }
         request.body = .bytes(ByteBuffer(string: note))
         let status: UInt

@@ -84,7 +84,7 @@ struct CheckpointFile: CheckpointDestination {
     private func requireCheckpoints(of origin: String) throws(CommandError) {
         var holdsNote = false
         var scanner = NoteScanner()
-        try EvidenceCopy(of: path).read { scanner.read($0) { _ in holdsNote = true } }
+        try InputCopy(of: path).read { scanner.read($0) { _ in holdsNote = true } }
         guard !holdsNote else { return }
         if scanner.damaged > 0 { throw foreign(" \(scanner.failure ?? .unsigned)") }
         // A full disk may have cut off the first checkpoint.

@@ -115,6 +115,6 @@ struct SignCommand: AsyncParsableCommand {
     }
 
     private static func read(_ path: String) throws(CommandError) -> [UInt8] {
-        try EvidenceFile.contents(ofArgument: path, limit: EvidenceFile.Limit.request)
+        try InputFile.contents(ofArgument: path, limit: InputFile.Limit.request)
     }
 }

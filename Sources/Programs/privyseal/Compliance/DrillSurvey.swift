@@ -62,7 +62,7 @@ struct DrillSurvey {
         for name in names.sorted() where name.hasSuffix(".json") {
             let path = "\(archive.directory)/\(name)"
             do {
-                let bytes = try EvidenceFile.contents(ofFile: path, limit: EvidenceFile.Limit.report)
+                let bytes = try InputFile.contents(ofFile: path, limit: InputFile.Limit.report)
                 let digest = Base64.url.encode(Array(SHA256.hash(data: bytes)))
                 let record = try DrillFinding(
                     from: try JSONDocument(parsing: bytes).root, file: path,
@@ -87,7 +87,7 @@ struct DrillSurvey {
         guard DrillID.isWellFormed(record.id) else { return nil }
         let path = archive.path(record.id, DrillArchive.proofEnding)
         guard FileFacts(path) != nil else { return nil }
-        let bytes = try EvidenceFile.contents(ofFile: path, limit: EvidenceFile.Limit.proof)
+        let bytes = try InputFile.contents(ofFile: path, limit: InputFile.Limit.proof)
         let proof = try InclusionProofDocument(parsing: bytes)
         try proof.check(with: verifiers)
         guard let drill = LoggedDrill(proof.entry, at: proof.index),

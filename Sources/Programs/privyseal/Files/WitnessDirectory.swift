@@ -20,7 +20,7 @@ struct WitnessDirectory {
     private var databasePath: String { "\(path)/witness.db" }
 
     func publicKey() throws(CommandError) -> String {
-        String(decoding: try EvidenceFile.contents(of: keyPath + ".pub", limit: EvidenceFile.Limit.keys), as: UTF8.self)
+        String(decoding: try InputFile.contents(of: keyPath + ".pub", limit: InputFile.Limit.keys), as: UTF8.self)
             .trimmingCharacters(in: .whitespacesAndNewlines)
     }
 
@@ -75,7 +75,7 @@ struct WitnessDirectory {
                     + "it has been copied.")
         }
         let text = String(
-            decoding: try EvidenceFile.contents(ofFile: keyPath, limit: EvidenceFile.Limit.token), as: UTF8.self)
+            decoding: try InputFile.contents(ofFile: keyPath, limit: InputFile.Limit.token), as: UTF8.self)
         do throws(NoteError) { return try WitnessKey(text.trimmingCharacters(in: .whitespacesAndNewlines)) } catch {
             // The error's text may contain the file's content.
             throw CommandError("\(keyPath) is not the key of a witness.")
@@ -85,7 +85,7 @@ struct WitnessDirectory {
     /// The logs of files with public keys.
     static func logs(in files: [String]) throws(CommandError) -> WitnessedLogs {
         var verifiers: [NoteVerifier] = []
-        for file in files { verifiers += try EvidenceFile.publicKeys(in: file) }
+        for file in files { verifiers += try InputFile.publicKeys(in: file) }
         return WitnessedLogs(verifiers)
     }
 }

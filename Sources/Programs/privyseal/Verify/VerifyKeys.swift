@@ -64,7 +64,7 @@ enum VerifyFile {
         }
         do throws(CommandError) {
             // Answers and key sets are much shorter than 1 MiB.
-            return try EvidenceFile.contents(ofArgument: path, limit: 1 << 20)
+            return try InputFile.contents(ofArgument: path, limit: 1 << 20)
         } catch {
             throw ValidationError("\(error)")
         }

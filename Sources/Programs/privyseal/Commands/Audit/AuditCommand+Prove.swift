@@ -147,7 +147,7 @@ extension AuditCommand {
             let policy = try witnesses.policy(for: nil)
             let verifiers = try keys.verifiers(for: nil, and: policy?.logs ?? [])
             let bytes = try StandardError.attempt(64) {
-                try EvidenceFile.contents(ofArgument: file, limit: EvidenceFile.Limit.proof)
+                try InputFile.contents(ofArgument: file, limit: InputFile.Limit.proof)
             }
             let (document, text): (JSONMembers, String)
             do throws(AuditProofError) { (document, text) = try check(bytes, verifiers, policy) } catch {

@@ -137,7 +137,7 @@ struct AuditKeyOption: ParsableArguments {
                 "Nothing can be verified without the log's public key: give --key FILE, with a key that does not come "
                     + "from the copy itself.", status: ExitCode.validationFailure.rawValue)
         }
-        let given = try StandardError.attempt(64) { try paths.flatMap { try EvidenceFile.publicKeys(in: $0) } }
+        let given = try StandardError.attempt(64) { try paths.flatMap { try InputFile.publicKeys(in: $0) } }
         // A policy that has keys for the name of a log accepts no other key for it.
         let accepted = given.filter { key in
             let sameName = named.filter { $0.name.utf8.elementsEqual(key.name.utf8) }
@@ -165,7 +165,7 @@ struct AuditPolicyOption: ParsableArguments {
     func policy(for source: AuditSource?) throws -> WitnessPolicy? {
         guard let file else { return source?.audit?.checkpoints.policy?.policy }
         return try StandardError.attempt(64) { () throws(CommandError) in
-            let bytes = try EvidenceFile.contents(of: file, limit: WitnessPolicy.maximumSize)
+            let bytes = try InputFile.contents(of: file, limit: WitnessPolicy.maximumSize)
             do throws(WitnessPolicyError) { return try WitnessPolicy(parsing: bytes) } catch {
                 throw CommandError("\(file) is not a policy of witnesses. \(error)")
             }

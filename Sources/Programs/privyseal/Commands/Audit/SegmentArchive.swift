@@ -20,7 +20,7 @@ struct SegmentArchive {
     }
 
     private static func bodies(in path: String) throws(CommandError) -> [[UInt8]] {
-        let bytes = try EvidenceFile.contents(ofFile: path)
+        let bytes = try InputFile.contents(ofFile: path)
         // Check the number of lines before allocating an array for each.
         guard bytes.count(where: { $0 == UInt8(ascii: "\n") }) == AuditSegment.size else { return [] }
         let lines = bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)

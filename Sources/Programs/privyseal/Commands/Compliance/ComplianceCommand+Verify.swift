@@ -35,11 +35,11 @@ extension ComplianceCommand {
 
         func run() throws {
             let verifiers = try keys.verifiers(for: nil)
-            let limit = EvidenceFile.Limit.report
+            let limit = InputFile.Limit.report
             let (bytes, pageBytes) = try StandardError.attempt(64) {
                 (
-                    try EvidenceFile.contents(ofArgument: file, limit: limit),
-                    try page.map { try EvidenceFile.contents(of: $0, limit: limit) }
+                    try InputFile.contents(ofArgument: file, limit: limit),
+                    try page.map { try InputFile.contents(of: $0, limit: limit) }
                 )
             }
             do throws(SignedReportError) {

@@ -75,7 +75,7 @@ struct DrillTargetOption: ParsableArguments {
             }
             tls.trustRoots = .certificates(roots)
         }
-        let token = try clientTokenFile.map(EvidenceFile.token)
+        let token = try clientTokenFile.map(InputFile.token)
         guard let target = LoadTarget(address, token: token, tls: tls, connections: connections) else {
             throw DrillError("\(address) is neither unix:/path nor an http:// or https:// URL.")
         }

@@ -29,7 +29,7 @@ struct KeyFileOption: ParsableArguments {
     /// - Throws: `ExitCode` 64, after printing the error.
     static func transported(_ path: String) throws -> [UInt8] {
         try StandardError.attempt(64) { () throws(CommandError) in
-            try EvidenceFile.contents(ofArgument: path, limit: EvidenceFile.Limit.proof)
+            try InputFile.contents(ofArgument: path, limit: InputFile.Limit.proof)
         }
     }
 

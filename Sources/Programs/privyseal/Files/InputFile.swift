@@ -3,8 +3,8 @@ import Foundation
 import Glibc
 import TransparencyLog
 
-/// Reads the files that a verification is based on.
-enum EvidenceFile {
+/// Reads the files that a command gets, such as keys, reports and requests, within limits.
+enum InputFile {
     /// The largest accepted size of each kind of file, in bytes.
     enum Limit {
         static let token = 1 << 14
@@ -124,7 +124,7 @@ enum EvidenceFile {
 
 /// A file that yields the same bytes at each read. Bytes appended later are ignored. The content of a pipe, which can
 /// be read only once, is in memory.
-struct EvidenceCopy {
+struct InputCopy {
     private let path: String
     private let length: Int
     private let bytes: [UInt8]?
@@ -134,14 +134,14 @@ struct EvidenceCopy {
         let facts = FileFacts(path)
         // A missing file is reported when it is opened.
         let isFile = facts?.isRegular ?? true
-        bytes = isFile ? nil : try EvidenceFile.contents(of: path, limit: EvidenceFile.Limit.archive)
+        bytes = isFile ? nil : try InputFile.contents(of: path, limit: InputFile.Limit.archive)
         length = isFile ? facts?.size ?? 0 : 0
     }
 
     func read(_ visit: (ArraySlice<UInt8>) -> Void) throws(CommandError) {
-        guard let bytes else { return try EvidenceFile.read(path, first: length, visit) }
-        for start in stride(from: 0, to: bytes.count, by: EvidenceFile.pieceSize) {
-            visit(bytes[start..<min(start + EvidenceFile.pieceSize, bytes.count)])
+        guard let bytes else { return try InputFile.read(path, first: length, visit) }
+        for start in stride(from: 0, to: bytes.count, by: InputFile.pieceSize) {
+            visit(bytes[start..<min(start + InputFile.pieceSize, bytes.count)])
         }
     }
 }

@@ -114,6 +114,24 @@ struct InterruptedJobTests {
         _ = try await fixture.lifecycle.finish(destruction.id, end(true), by: "alice")
         #expect(fixture.state("NEW") == .destroyed)
         #expect(fixture.lifecycle.overview().jobs.isEmpty)
+        // A verification compares each state with the one before, and there was none.
+        let entries = fixture.gateway.store.entries("life").filter { $0.text("register") == "key/NEW" }
+        #expect(entries.map { $0.text("to") } == ["destroyed"] && entries.map { $0.text("from") } == [nil])
+        await fixture.close()
+    }
+
+    @Test("A key cannot be brought in under a second ID before the first import has ended")
+    func twoIDs() async throws {
+        let fixture = try await LifecycleTestGateway()
+        let job = try await begin(.import, fixture)
+        var other = order(.import, fixture)
+        (other.keyID, other.uri) = ("SECOND", fixture.uri("second"))
+        let error = await #expect(throws: KeyLifecycleRefusal.self) {
+            try await fixture.lifecycle.begin(other, by: "alice")
+        }
+        #expect(error?.description.contains("as NEW began at") == true)
+        _ = try await fixture.lifecycle.finish(job.id, end(false), by: "alice")
+        guard case .begun = try await fixture.lifecycle.begin(other, by: "alice") else { throw NotBegun() }
         await fixture.close()
     }
 

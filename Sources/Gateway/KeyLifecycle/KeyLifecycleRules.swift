@@ -163,6 +163,17 @@ struct KeyLifecycleRules {
                 + ". A key ID is Apple's name for one key: use another key for \(keyID).")
     }
 
+    /// Throws if the key is being brought in under another ID.
+    private func requireNoOtherWork(
+        on fingerprint: PublicKeyFingerprint, as keyID: String
+    ) throws(KeyLifecycleRefusal) {
+        let others = jobs.filter { $0.fingerprint == fingerprint && $0.keyID != keyID && $0.action != .destroy }
+        guard let other = others.first else { return }
+        throw KeyLifecycleRefusal(
+            "The \(other.action.rawValue) of the key \(fingerprint) as \(other.keyID) began at \(other.begun.text) and has not "
+                + "ended. A key ID is Apple's name for one key: use another key for \(keyID).")
+    }
+
     /// Throws if a provisioning job may not begin.
     ///
     /// - Parameter seen: the fingerprint of the open key with this ID; nil if the gateway sees none.
@@ -195,7 +206,10 @@ struct KeyLifecycleRules {
                 "An import names the key by its fingerprint, sha256: and 64 hexadecimal digits, so that the approval "
                     + "is for this key and no other. Give the fingerprint.")
         }
-        if let fingerprint = order.fingerprint { try requireOwnKey(fingerprint, of: order.keyID) }
+        if let fingerprint = order.fingerprint {
+            try requireOwnKey(fingerprint, of: order.keyID)
+            try requireNoOtherWork(on: fingerprint, as: order.keyID)
+        }
         guard let known else {
             guard records.count < KeyLifecycleLimits.keys else {
                 throw KeyLifecycleRefusal("The register holds \(records.count) keys, which is the limit.")

@@ -208,7 +208,8 @@ extension KeyLifecycleService {
         switch job.action {
         case .destroy:
             if !isFirst { try rules.requireDestructible(record) }
-            return change(record, to: .destroyed, .destroy, context, evidence: evidence)
+            return Self.recorded(
+                isFirst: isFirst, change(record, to: .destroyed, .destroy, context, evidence: evidence))
         case .generate: record.provenance = .generated
         default: record.provenance = .imported
         }
@@ -218,8 +219,14 @@ extension KeyLifecycleService {
         let isCopy = !isFirst && record.state != .destroyed
         var changed = change(record, to: isCopy ? record.state : .staged, job.action, context, evidence: evidence)
         if isCopy { (changed.since, changed.retireAt) = (record.since, record.retireAt) }
-        if isFirst { changed.history[0].from = nil }
-        return changed
+        return Self.recorded(isFirst: isFirst, changed)
+    }
+
+    /// A key whose first entry this is had no state before: `audit verify` compares the states of the entries.
+    private static func recorded(isFirst: Bool, _ record: KeyLifecycleRecord) -> KeyLifecycleRecord {
+        var record = record
+        if isFirst { record.history[0].from = nil }
+        return record
     }
 }
 

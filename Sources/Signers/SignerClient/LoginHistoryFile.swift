@@ -98,9 +98,9 @@ public final class LoginHistoryFile: LoginHistory {
         close(directory)
     }
 
-    private func failure(_ deed: String) -> KeyError {
+    private func failure(_ action: String) -> KeyError {
         .unavailable(
-            "The history of logins in \(path) could not be \(deed) (\(String(cString: strerror(errno)))), so no PIN is sent."
+            "The history of logins in \(path) could not be \(action) (\(String(cString: strerror(errno)))), so no PIN is sent."
         )
     }
 }

@@ -7,8 +7,8 @@ enum SignerSocketPeer {
     ///
     /// - Returns: a connected socket.
     static func connect(to path: String) throws(KeyError) -> Int32 {
-        func failure(_ deed: String) -> KeyError {
-            .unavailable("The signer at \(path) \(deed): \(String(cString: strerror(errno))).")
+        func failure(_ action: String) -> KeyError {
+            .unavailable("The signer at \(path) \(action): \(String(cString: strerror(errno))).")
         }
         guard var address = UnixPeer.address(path) else {
             throw .unfit("The path of the signer's socket \(path) is too long for a Unix socket.")

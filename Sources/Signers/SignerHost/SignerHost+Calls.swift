@@ -5,7 +5,7 @@ import Synchronization
 
 /// The calls of the gateway, except digests.
 extension SignerHost {
-    func obey(_ call: Numbered<SignerCall>) async {
+    func answer(_ call: Numbered<SignerCall>) async {
         if case .count = call.message { return writer.sendCount(inAnswerTo: call.id) }
         let sources = SecretSources(secrets)
         let result: SignerAnswer

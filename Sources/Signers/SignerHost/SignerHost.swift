@@ -49,13 +49,13 @@ public final class SignerHost: Sendable {
         var frames = SignerFrameReader()
         var order: Numbered<SignerCall>?
         while order == nil {
-            let goesOn = try socket.read(into: &frames) { frame throws(SignerProtocolError) in
+            let isOpen = try socket.read(into: &frames) { frame throws(SignerProtocolError) in
                 guard frame.kind == .call, order == nil else {
                     throw SignerProtocolError("did not begin with a call to start")
                 }
                 order = try frame.decode()
             }
-            guard goesOn else { return nil }
+            guard isOpen else { return nil }
         }
         guard let order, case .start(let start) = order.message else {
             throw SignerProtocolError("did not begin with a call to start")
@@ -87,7 +87,7 @@ public final class SignerHost: Sendable {
         }
         await withDiscardingTaskGroup { group in
             for await call in calls {
-                group.addTask { await self.obey(call) }
+                group.addTask { await self.answer(call) }
             }
         }
     }
@@ -96,9 +96,9 @@ public final class SignerHost: Sendable {
         _ frames: SignerFrameReader, _ calls: AsyncStream<Numbered<SignerCall>>.Continuation
     ) throws(SignerProtocolError) {
         var frames = frames
-        var goesOn = true
-        while goesOn {
-            goesOn = try socket.read(into: &frames) { frame throws(SignerProtocolError) in
+        var isOpen = true
+        while isOpen {
+            isOpen = try socket.read(into: &frames) { frame throws(SignerProtocolError) in
                 switch frame.kind {
                 case .sign: submit(try SignRequest.read(frame.payload))
                 case .call: calls.yield(try frame.decode())

@@ -1,10 +1,13 @@
 """Import and destruction of token keys on the command line, next to a running gateway, with kills in between. After a
 kill, token and register agree, or `privyseal check` says what to do."""
 
+import contextlib
 import hashlib
 import json
 import os
 import random
+import signal
+import sqlite3
 import subprocess
 
 import auditing
@@ -188,6 +191,32 @@ def test_token_and_register_agree_after_kills_during_imports_and_destructions(be
             assert beside.service.states()[NEW] == {"import": "staged", "destroy": "destroyed"}[action]
             assert beside.objects() == (["Private", "Public"] if action == "import" else [])
     print(found)
+
+
+def test_a_key_is_removed_again_if_it_was_destroyed_during_its_import(beside, tmp_path):
+    took(beside, *beside.import_())
+    declare(beside)
+    before = beside.objects()
+    write_key(tmp_path / "third.p8")
+    into = beside.uri.replace(f"object={NEW}", f"object={THIRD}")
+    order = ("import", tmp_path / "third.p8", "--into", into, "--key-id", THIRD, "--reason", "a test")
+    late = subprocess.Popen(
+        beside.command(*order), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        env={**os.environ, **beside.environment})  # fmt: skip
+    # Before the command goes on to write the key: the register is read without the gateway, which takes longer.
+    with contextlib.closing(sqlite3.connect(f"file:{beside.service.database}?mode=ro", uri=True)) as log:
+        while not log.execute("SELECT 1 FROM register WHERE name = 'ceremonies' AND instr(value, ?)", (THIRD,)).fetchall():
+            assert late.poll() is None, late.communicate()
+    late.send_signal(signal.SIGSTOP)
+    try:
+        took(beside, "destroy", THIRD, "--at", into, "--reason", "a test")
+    finally:
+        late.send_signal(signal.SIGCONT)
+    said = late.communicate(timeout=60)[1]
+    assert late.returncode == 1 and f"{THIRD} was destroyed while this command worked" in said, said
+    assert beside.objects() == before and beside.open_work() == []
+    assert beside.service.states()[THIRD] == "destroyed"
+    assert beside.service.run("audit", "verify")[0] == 0
 
 
 def test_a_destruction_cannot_end_while_its_key_exists(beside):

@@ -54,11 +54,11 @@ public final class AccountKeys: Sendable {
             }
             guard isPaused else { return active }
             await withUnsafeContinuation { continuation in
-                let goesOn = state.withLock { state in
+                let isImmediate = state.withLock { state in
                     if state.isPaused { state.waiting.append(continuation) }
                     return !state.isPaused
                 }
-                if goesOn { continuation.resume() }
+                if isImmediate { continuation.resume() }
             }
         }
     }

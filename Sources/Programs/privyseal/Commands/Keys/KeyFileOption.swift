@@ -75,7 +75,7 @@ struct KeyFileDestruction {
         try? DurableWrite.synchronize(directoryOf: path)
     }
 
-    private func failure(_ deed: String) -> CommandError {
-        CommandError("\(path) could not be \(deed): \(String(cString: strerror(errno))).")
+    private func failure(_ action: String) -> CommandError {
+        CommandError("\(path) could not be \(action): \(String(cString: strerror(errno))).")
     }
 }

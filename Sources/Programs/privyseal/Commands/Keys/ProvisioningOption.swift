@@ -56,7 +56,7 @@ struct ProvisioningOption: ParsableArguments {
             var product = ProvisioningProduct<Product>(job: job)
             for (place, session) in zip(remaining, sessions) {
                 let done = try await perform(
-                    job, client, session, at: targets.count > 1 ? "\(place.element.uri)" : nil
+                    job, client, session, place.element.selector, at: targets.count > 1 ? "\(place.element.uri)" : nil
                 ) { try await work(place.offset, session, job.runs > 1) }
                 product.add(done.product, at: place.offset, session.location, done.outcome)
             }
@@ -78,8 +78,8 @@ struct ProvisioningOption: ParsableArguments {
     ///
     /// - Parameter uri: the place, for a job with several places.
     private func perform<Product>(
-        _ job: ProvisioningJob, _ client: any KeyLifecycleClient, _ session: any ProvisioningSession, at uri: String?,
-        work: () async throws -> (Product, ProvisioningResult)
+        _ job: ProvisioningJob, _ client: any KeyLifecycleClient, _ session: any ProvisioningSession,
+        _ selector: KeySelector, at uri: String?, work: () async throws -> (Product, ProvisioningResult)
     ) async throws -> (product: Product, outcome: KeyLifecycleAnswer) {
         let product: Product
         var result: ProvisioningResult
@@ -95,10 +95,25 @@ struct ProvisioningOption: ParsableArguments {
         }
         result.uri = uri
         do { return (product, try await client.finish(job.id, result.shortened())) } catch {
+            if await isDestroyed(job, client) {
+                _ = try await session.destroy(
+                    selector, expecting: result.fingerprint, isResumed: true, tell: { StandardError.print("  \($0)") })
+                throw CommandError(
+                    "\(job.keyID) was destroyed while this command worked, so nothing of the key is left on the "
+                        + "\(session.location.name).")
+            }
             throw CommandError(
                 "The work on the \(session.location.name) is done, and the same command finds it. But the register could "
                     + "not be updated: \(error)")
         }
+    }
+
+    /// Whether a destruction took the place of an import or a generation.
+    private func isDestroyed(_ job: ProvisioningJob, _ client: any KeyLifecycleClient) async -> Bool {
+        guard job.action != .destroy, let overview = try? await client.overview(),
+            !overview.jobs.contains(where: { $0.id == job.id }), let life = overview.key(job.keyID)?.life
+        else { return false }
+        return life.state == .destroyed && !life.hasEnded(job.id)
     }
 
     /// - Parameter open: the job of an earlier run.

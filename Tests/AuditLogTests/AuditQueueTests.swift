@@ -53,7 +53,7 @@ struct AuditQueueTests {
         }
         #expect(told == .unavailable("no disk"))
         await #expect(throws: AuditError.unavailable("no disk")) { _ = try await queue.enter(.init(entries: [entry])) }
-        queue.noteRefused()
+        queue.noteRefused(1)
         // Nothing was written, so the outage may persist.
         queue.succeed(nil, hadTransaction: false)
         #expect(queue.outage?.refused == 5 && queue.outage?.lostNotes == 1)

@@ -5,11 +5,11 @@ import Synchronization
 
 /// The audit logs that this process has open, with the files of each connection.
 ///
-/// SQLite locks the WAL index between processes, and for the connections of one process to one database. It does not
-/// protect the index from another connection of this process that has another database. While somebody exchanges the
-/// files of a log, such a connection could build the index anew, from another write-ahead log, while the writer uses it.
-/// The writer would then remove its write-ahead log without the entries in it. So the connections of this process are
-/// opened one after the other, and either have all their files in common, or none.
+/// SQLite's locks on the WAL index (-shm) work between processes, and between the connections of a process to one
+/// database. They do not work between two connections of a process to different databases. While an administrator
+/// exchanges the files of a log, a reader could open the old database and then the -shm file of the new one. SQLite would
+/// clear that index for the reader, and the writer would later remove its -wal file with the entries in it. So the
+/// connections of this process are opened one after the other, and have all three files in common, or none.
 final class OpenLogs: Sendable {
     static let shared = OpenLogs()
 

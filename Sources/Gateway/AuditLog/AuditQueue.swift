@@ -121,7 +121,7 @@ final class AuditQueue: Sendable {
     }
 
     /// Counts requests that were refused before they added an entry.
-    func noteRefused(_ count: Int = 1) { state.withLock { $0.refused += count } }
+    func noteRefused(_ count: Int) { state.withLock { $0.refused += count } }
 
     // MARK: For the writer thread
 

@@ -24,24 +24,16 @@ struct DualControlTests {
         _ fixture: LifecycleTestGateway, _ order: KeyChangeOrder = DualControlTests.activation,
         by actor: Administrator = "alice"
     ) async throws -> KeyProposal {
-        guard case .proposed(let proposal) = try await fixture.lifecycle.change(order, by: actor) else {
-            throw NotProposed()
-        }
-        return proposal
+        try #require(try await fixture.lifecycle.change(order, by: actor).proposed)
     }
-
-    private struct NotProposed: Error {}
 
     /// Orders a provisioning job, has it approved, and begins it.
     private func begun(
         _ fixture: LifecycleTestGateway, _ order: ProvisioningOrder, by actor: Administrator = "alice"
     ) async throws -> ProvisioningJob {
-        guard case .proposed(let proposal) = try await fixture.lifecycle.begin(order, by: actor) else {
-            throw NotProposed()
-        }
+        let proposal = try #require(try await fixture.lifecycle.begin(order, by: actor).proposed)
         _ = try await fixture.lifecycle.approve(proposal.id, digest: proposal.digest, by: "bob")
-        guard case .begun(let job) = try await fixture.lifecycle.begin(order, by: actor) else { throw NotProposed() }
-        return job
+        return try #require(try await fixture.lifecycle.begin(order, by: actor).begun)
     }
 
     private func importOrder(_ fixture: LifecycleTestGateway, _ key: P256.Signing.PrivateKey, keyID: String = "NEW")
@@ -205,7 +197,7 @@ struct DualControlTests {
     func approverDoesNotWork() async throws {
         let fixture = try await fixture()
         let order = importOrder(fixture, P256.Signing.PrivateKey())
-        guard case .proposed(let proposal) = try await fixture.lifecycle.begin(order, by: "alice") else { return }
+        let proposal = try #require(try await fixture.lifecycle.begin(order, by: "alice").proposed)
         _ = try await fixture.lifecycle.approve(proposal.id, digest: proposal.digest, by: "bob")
         let error = await #expect(throws: KeyLifecycleRefusal.self) {
             try await fixture.lifecycle.begin(order, by: "bob")
@@ -218,9 +210,7 @@ struct DualControlTests {
     func onlyTheWorkerEnds() async throws {
         let fixture = try await LifecycleTestGateway()
         let key = P256.Signing.PrivateKey()
-        guard case .begun(let job) = try await fixture.lifecycle.begin(importOrder(fixture, key), by: "alice") else {
-            return
-        }
+        let job = try #require(try await fixture.lifecycle.begin(importOrder(fixture, key), by: "alice").begun)
         fixture.gateway.plain.place.add("new", key)
         for isSuccess in [true, false] {
             let end = ProvisioningResult(isSuccess: isSuccess, fingerprint: nil, evidence: [:])
@@ -229,10 +219,7 @@ struct DualControlTests {
             }
             #expect(error?.description.contains("alice does this work, and has to end it.") == true)
         }
-        guard case .ended(let record) = try await fixture.lifecycle.finish(job.id, Self.success, by: "alice") else {
-            Issue.record("It did not end.")
-            return
-        }
+        let record = try #require(try await fixture.lifecycle.finish(job.id, Self.success, by: "alice").ended)
         #expect(record.history.last?.evidence["endedBy"] == "alice")
         #expect(record.history.last?.evidence["seenBy"] == "the gateway")
         await fixture.close()
@@ -243,22 +230,17 @@ struct DualControlTests {
         let fixture = try await LifecycleTestGateway()
         let key = P256.Signing.PrivateKey()
         let order = importOrder(fixture, key)
-        guard case .begun(let job) = try await fixture.lifecycle.begin(order, by: "alice") else { return }
-        guard case .proposed(let proposal) = try await fixture.lifecycle.begin(order, by: "bob") else {
-            Issue.record("It was taken over by one.")
-            return
-        }
+        let job = try #require(try await fixture.lifecycle.begin(order, by: "alice").begun)
+        let proposal = try #require(try await fixture.lifecycle.begin(order, by: "bob").proposed)
         _ = try await fixture.lifecycle.approve(proposal.id, digest: proposal.digest, by: "carol")
         await #expect(throws: KeyLifecycleRefusal.self) { try await fixture.lifecycle.begin(order, by: "carol") }
-        guard case .begun(let taken) = try await fixture.lifecycle.begin(order, by: "bob") else { return }
+        let taken = try #require(try await fixture.lifecycle.begin(order, by: "bob").begun)
         #expect(taken.id == job.id && taken.worker == "bob")
         fixture.gateway.plain.place.add("new", key)
         await #expect(throws: KeyLifecycleRefusal.self) {
             try await fixture.lifecycle.finish(job.id, Self.success, by: "alice")
         }
-        guard case .ended(let record) = try await fixture.lifecycle.finish(job.id, Self.success, by: "bob") else {
-            return
-        }
+        let record = try #require(try await fixture.lifecycle.finish(job.id, Self.success, by: "bob").ended)
         #expect(record.history.last?.evidence["endedBy"] == "bob")
         await fixture.close()
     }
@@ -279,10 +261,7 @@ struct DualControlTests {
         #expect(other?.description.contains("is a different one") == true)
         #expect(fixture.state("NEW") == nil)
         fixture.gateway.plain.place.add("new", key)
-        guard case .ended = try await fixture.lifecycle.finish(job.id, Self.success, by: "alice") else {
-            Issue.record("It did not end.")
-            return
-        }
+        _ = try #require(try await fixture.lifecycle.finish(job.id, Self.success, by: "alice").ended)
         await fixture.close()
     }
 
@@ -291,15 +270,13 @@ struct DualControlTests {
         let fixture = try await LifecycleTestGateway(staging: true)
         let order = ProvisioningOrder(
             .destroy, issuerID: "issuer", keyID: "OTHER", uri: fixture.uri("late"), fingerprint: nil, reason: "x")
-        guard case .begun(let job) = try await fixture.lifecycle.begin(order, by: "alice") else { return }
+        let job = try #require(try await fixture.lifecycle.begin(order, by: "alice").begun)
         let error = await #expect(throws: KeyLifecycleRefusal.self) {
             try await fixture.lifecycle.finish(job.id, Self.success, by: "alice")
         }
         #expect(error?.description.contains("The gateway still sees a key") == true)
         fixture.gateway.plain.place.remove("late")
-        guard case .ended(let record) = try await fixture.lifecycle.finish(job.id, Self.success, by: "alice") else {
-            return
-        }
+        let record = try #require(try await fixture.lifecycle.finish(job.id, Self.success, by: "alice").ended)
         #expect(record.state == .destroyed)
         await fixture.close()
     }
@@ -326,11 +303,8 @@ struct DualControlTests {
         let uri = place.add("new", key)
         var order = importOrder(fixture, key)
         order.uri = uri
-        guard case .begun(let job) = try await fixture.lifecycle.begin(order, by: "alice") else { return }
-        guard case .waiting(let waiting) = try await fixture.lifecycle.finish(job.id, Self.success, by: "alice") else {
-            Issue.record("It ended, and the gateway could not look.")
-            return
-        }
+        let job = try #require(try await fixture.lifecycle.begin(order, by: "alice").begun)
+        let waiting = try #require(try await fixture.lifecycle.finish(job.id, Self.success, by: "alice").waiting)
         #expect(fixture.state("NEW") == nil && fixture.lifecycle.overview().jobs == [waiting])
         try fixture.declare("NEW", at: uri)
         let running = Task { try await fixture.lifecycle.run() }

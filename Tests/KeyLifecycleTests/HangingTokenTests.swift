@@ -20,11 +20,8 @@ struct HangingTokenTests {
         let order = ProvisioningOrder(
             .import, issuerID: "issuer", keyID: keyID, uri: fixture.uri(keyID.lowercased()),
             fingerprint: PublicKeyFingerprint(of: key.publicKey), reason: "The next key.")
-        guard case .begun(let job) = try await fixture.lifecycle.begin(order, by: "alice") else { throw NotBegun() }
-        return job
+        return try #require(try await fixture.lifecycle.begin(order, by: "alice").begun)
     }
-
-    private struct NotBegun: Error {}
 
     @Test("A compromise is recorded while the gateway checks the key of an ending job")
     func end() async throws {
@@ -37,10 +34,7 @@ struct HangingTokenTests {
         _ = try await fixture.change(.compromise, "OTHER")
         #expect(fixture.actions(of: "OTHER").last == "compromise")
         place.release()
-        guard case .ended = try await finish.value else {
-            Issue.record("It did not end.")
-            return
-        }
+        _ = try #require(try await finish.value.ended)
         await fixture.close()
     }
 
@@ -94,10 +88,7 @@ struct HangingTokenTests {
         let jobs = [try await begun(fixture, "NEW"), try await begun(fixture, "NEXT")]
         place.outage = .unavailable("The token is not there.")
         for job in jobs {
-            guard case .waiting = try await fixture.lifecycle.finish(job.id, Self.success, by: "alice") else {
-                Issue.record("It did not wait.")
-                return
-            }
+            _ = try #require(try await fixture.lifecycle.finish(job.id, Self.success, by: "alice").waiting)
         }
         (place.outage, _) = (nil, place.hold())
         let asked = place.counts.signatures

@@ -23,13 +23,8 @@ struct InterruptedJobTests {
     private func begin(
         _ action: KeyLifecycleAction, _ fixture: LifecycleTestGateway
     ) async throws -> ProvisioningJob {
-        guard case .begun(let job) = try await fixture.lifecycle.begin(order(action, fixture), by: "alice") else {
-            throw NotBegun()
-        }
-        return job
+        try #require(try await fixture.lifecycle.begin(order(action, fixture), by: "alice").begun)
     }
-
-    private struct NotBegun: Error {}
 
     private func end(_ isSuccess: Bool, mayHaveChanged: Bool? = nil) -> ProvisioningResult {
         var end = ProvisioningResult(isSuccess: isSuccess, fingerprint: nil, evidence: [:])
@@ -50,10 +45,7 @@ struct InterruptedJobTests {
         _ = try await fixture.lifecycle.finish(first.id, end(false), by: "alice")
         #expect(fixture.lifecycle.overview().jobs.map(\.id) == [first.id])
         fixture.gateway.plain.place.add("new", key)
-        guard case .ended(let record) = try await fixture.lifecycle.finish(first.id, end(true), by: "alice") else {
-            Issue.record("It did not end.")
-            return
-        }
+        let record = try #require(try await fixture.lifecycle.finish(first.id, end(true), by: "alice").ended)
         #expect(record.state == .staged && record.hasEnded(first.id))
         await fixture.close()
     }
@@ -73,10 +65,7 @@ struct InterruptedJobTests {
         fixture.gateway.plain.place.add("new", key)
         let job = try await begin(.import, fixture)
         _ = try await fixture.lifecycle.finish(job.id, end(true), by: "alice")
-        guard case .ended(let record) = try await fixture.lifecycle.finish(job.id, end(true), by: "alice") else {
-            Issue.record("The second report was not answered.")
-            return
-        }
+        let record = try #require(try await fixture.lifecycle.finish(job.id, end(true), by: "alice").ended)
         #expect(record.hasEnded(job.id))
         let failed = try await begin(.import, fixture)
         _ = try await fixture.lifecycle.finish(failed.id, end(false), by: "alice")
@@ -131,7 +120,7 @@ struct InterruptedJobTests {
         }
         #expect(error?.description.contains("as NEW began at") == true)
         _ = try await fixture.lifecycle.finish(job.id, end(false), by: "alice")
-        guard case .begun = try await fixture.lifecycle.begin(other, by: "alice") else { throw NotBegun() }
+        _ = try #require(try await fixture.lifecycle.begin(other, by: "alice").begun)
         await fixture.close()
     }
 
@@ -147,10 +136,7 @@ struct InterruptedJobTests {
         }
         let change = KeyChangeOrder(
             .activate, "OTHER", reason: "A test.", retiring: "ACTIVE", overlap: 3600, watch: 0)
-        guard case .proposed = try await fixture.lifecycle.change(change, by: Administrator(alice([1001]))) else {
-            Issue.record("It was not proposed.")
-            return
-        }
+        _ = try #require(try await fixture.lifecycle.change(change, by: Administrator(alice([1001]))).proposed)
         fixture.reload {
             $0.clients.removeAll { $0.name == "alice" }
             $0.clients.append(alice([1001, 1002]))

@@ -35,10 +35,7 @@ struct KeyLifecycleServiceTests {
         await fixture.gateway.until { fixture.gateway.store.entries("signature").count > 50 }
         let change = KeyChangeOrder(
             .activate, "OTHER", reason: "Its time has come.", retiring: "ACTIVE", overlap: 3600, watch: 0)
-        guard case .done(let records, _) = try await fixture.lifecycle.change(change, by: "alice") else {
-            Issue.record("It was not done.")
-            return
-        }
+        let records = try #require(try await fixture.lifecycle.change(change, by: "alice").done)
         let since = fixture.gateway.store.entries("signature").count
         await fixture.gateway.until { fixture.gateway.store.entries("signature").count > since + 50 }
         signing.cancel()
@@ -73,10 +70,7 @@ struct KeyLifecycleServiceTests {
         await fixture.gateway.plain.place.busy(with: 2)
         fixture.gateway.plain.place.release()
         for answer in try await batch.value { _ = try answer.get() }
-        guard case .done = try await change.value else {
-            Issue.record("It was not done.")
-            return
-        }
+        _ = try #require(try await change.value.done)
         let entries = fixture.gateway.store.content.entries.compactMap { EntryFields($0.body) }
         let changed = try #require(entries.firstIndex { $0.text("action") == "activate" })
         let signatures = entries.indices.filter { entries[$0].kind == "signature" }
@@ -210,10 +204,7 @@ struct KeyLifecycleServiceTests {
         await fixture.gateway.until { fixture.gateway.audit.state == .writable }
         let change = KeyChangeOrder(
             .activate, "OTHER", reason: "Its time has come.", retiring: "ACTIVE", overlap: 3600, watch: 0)
-        guard case .done = try await fixture.lifecycle.change(change, by: "alice") else {
-            Issue.record("It was not done.")
-            return
-        }
+        _ = try #require(try await fixture.lifecycle.change(change, by: "alice").done)
         await fixture.close()
     }
 
@@ -249,10 +240,7 @@ struct KeyLifecycleServiceTests {
         let fixture = try await LifecycleTestGateway { $0.accounts[0].hasDualControl = true }
         let order = KeyChangeOrder(
             .activate, "OTHER", reason: "Its time has come.", retiring: "ACTIVE", overlap: 3600, watch: 0)
-        guard case .proposed(let proposal) = try await fixture.lifecycle.change(order, by: "alice") else {
-            Issue.record("It was done by one.")
-            return
-        }
+        let proposal = try #require(try await fixture.lifecycle.change(order, by: "alice").proposed)
         #expect(fixture.state("ACTIVE") == .active)
         let error = await #expect(throws: KeyLifecycleRefusal.self) {
             try await fixture.lifecycle.approve(proposal.id, digest: proposal.digest, by: "alice")
@@ -281,7 +269,7 @@ struct KeyLifecycleServiceTests {
             $0.accounts[0].proposalLifetime = .zero
         }
         let order = KeyChangeOrder(.activate, "OTHER", reason: "Late.", retiring: "ACTIVE", overlap: 60)
-        guard case .proposed(let proposal) = try await fixture.lifecycle.change(order, by: "alice") else { return }
+        let proposal = try #require(try await fixture.lifecycle.change(order, by: "alice").proposed)
         let error = await #expect(throws: KeyLifecycleRefusal.self) {
             try await fixture.lifecycle.approve(proposal.id, digest: proposal.digest, by: "bob")
         }
@@ -386,10 +374,10 @@ struct KeyLifecycleServiceTests {
         let order = ProvisioningOrder(
             .import, issuerID: "issuer", keyID: "NEW", uri: fixture.uri("new"),
             fingerprint: PublicKeyFingerprint(of: key.publicKey), reason: "The next key.")
-        guard case .begun(let job) = try await fixture.lifecycle.begin(order, by: "alice") else { return }
+        let job = try #require(try await fixture.lifecycle.begin(order, by: "alice").begun)
         #expect(fixture.lifecycle.overview().jobs == [job])
         // The order is repeated after a crash and continues the same job.
-        guard case .begun(let again) = try await fixture.lifecycle.begin(order, by: "alice") else { return }
+        let again = try #require(try await fixture.lifecycle.begin(order, by: "alice").begun)
         #expect(again.id == job.id)
         // An order with other contents is refused, because it may not have been approved.
         var other = order
@@ -397,7 +385,7 @@ struct KeyLifecycleServiceTests {
         await #expect(throws: KeyLifecycleRefusal.self) { try await fixture.lifecycle.begin(other, by: "alice") }
         let end = ProvisioningResult(isSuccess: true, fingerprint: nil, evidence: ["method": "unwrap"])
         fixture.gateway.plain.place.add("new", key)
-        guard case .ended(let record) = try await fixture.lifecycle.finish(job.id, end, by: "alice") else { return }
+        let record = try #require(try await fixture.lifecycle.finish(job.id, end, by: "alice").ended)
         #expect(record.state == .staged && record.provenance == .imported)
         #expect(fixture.lifecycle.overview().jobs.isEmpty)
         #expect(record.history.map(\.action) == [.import])

@@ -127,7 +127,7 @@ struct KeyRegisterTests {
         for order in orders {
             await #expect(throws: KeyLifecycleRefusal.self) { try await fixture.lifecycle.begin(order, by: "alice") }
         }
-        guard case .begun(let job) = try await fixture.lifecycle.begin(order(fixture, 1), by: "alice") else { return }
+        let job = try #require(try await fixture.lifecycle.begin(order(fixture, 1), by: "alice").begun)
         let evidence: [[String: String]] = [
             ["x": String(repeating: "x", count: 513)], [String(repeating: "n", count: 65): "x"],
             Dictionary(uniqueKeysWithValues: (0..<65).map { ("n\($0)", "x") }),
@@ -149,9 +149,7 @@ struct KeyRegisterTests {
     func noSecrets() async throws {
         let fixture = try await LifecycleTestGateway()
         let uri = fixture.uri("new1") + "?pin-value=1234"
-        guard case .begun(let job) = try await fixture.lifecycle.begin(order(fixture, 1, uri: uri), by: "alice") else {
-            return
-        }
+        let job = try #require(try await fixture.lifecycle.begin(order(fixture, 1, uri: uri), by: "alice").begun)
         #expect(!job.uri.contains("1234"))
         await fixture.close()
     }
@@ -221,7 +219,7 @@ struct KeyRegisterTests {
         _ = try await fixture.change(.compromise, "OTHER")
         let order = ProvisioningOrder(
             .destroy, issuerID: "issuer", keyID: "OTHER", uri: fixture.uri("late"), fingerprint: nil, reason: "x")
-        guard case .begun(let job) = try await fixture.lifecycle.begin(order, by: "alice") else { return }
+        let job = try #require(try await fixture.lifecycle.begin(order, by: "alice").begun)
         fixture.gateway.plain.place.remove("late")
         let end = ProvisioningResult(isSuccess: true, fingerprint: nil, evidence: [:])
         _ = try await fixture.lifecycle.finish(job.id, end, by: "alice")

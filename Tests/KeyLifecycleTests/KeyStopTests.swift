@@ -61,6 +61,21 @@ struct KeyStopTests {
         await fixture.close()
     }
 
+    @Test("An order is recorded after an outage, also if the same order was recorded when the clock was ahead")
+    func sameOrderAgain() async throws {
+        let clock = SteppedClock()
+        let fixture = try await LifecycleTestGateway(clock: clock)
+        clock.set(by: .seconds(3600))
+        _ = try await fixture.change(.suspend, "ACTIVE")
+        _ = try await fixture.change(.resume, "ACTIVE")
+        clock.set(by: .seconds(-3600))
+        try await fixture.stopWithoutRecord([.suspend])
+        try await fixture.recover()
+        #expect(fixture.actions(of: "ACTIVE") == ["adopt", "suspend", "resume", "suspend"])
+        #expect(fixture.state("ACTIVE") == .suspended)
+        await fixture.close()
+    }
+
     @Test("Unrecorded stops are limited and do not displace a compromise")
     func flood() async throws {
         let fixture = try await LifecycleTestGateway()
@@ -100,7 +115,7 @@ struct KeyStopTests {
         _ = try await suspension.value
         // A stop precedes other changes, so the compromise refuses the resumption.
         await #expect(throws: KeyLifecycleRefusal.self) { try await resumption.value }
-        guard case .done(let records, _) = try await compromise.value else { return }
+        let records = try #require(try await compromise.value.done)
         signing.cancel()
         await signing.value
         #expect(records.map(\.state) == [.compromised])

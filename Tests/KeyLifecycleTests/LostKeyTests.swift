@@ -35,9 +35,7 @@ struct LostKeyTests {
     @Test("Restoring a compromised destroyed key makes it destroyed again, and it cannot be retired")
     func restoredDestruction() async throws {
         let fixture = try await LifecycleTestGateway(staging: true)
-        guard case .begun(let job) = try await fixture.lifecycle.begin(destruction(fixture), by: "alice") else {
-            return
-        }
+        let job = try #require(try await fixture.lifecycle.begin(destruction(fixture), by: "alice").begun)
         fixture.gateway.plain.place.remove("late")
         _ = try await fixture.lifecycle.finish(job.id, Self.success, by: "alice")
         _ = try await fixture.change(.compromise, "OTHER")
@@ -72,7 +70,7 @@ struct LostKeyTests {
             action, issuerID: "issuer", keyID: "SECOND", uri: fixture.uri("late"),
             fingerprint: action == .import ? fingerprint : nil, reason: "x")
         let error = await #expect(throws: KeyLifecycleRefusal.self) {
-            guard case .begun(let job) = try await fixture.lifecycle.begin(order, by: "alice") else { return }
+            let job = try #require(try await fixture.lifecycle.begin(order, by: "alice").begun)
             let end = ProvisioningResult(isSuccess: true, fingerprint: fingerprint, evidence: [:])
             _ = try await fixture.lifecycle.finish(job.id, end, by: "alice")
         }
@@ -114,10 +112,10 @@ struct LostKeyTests {
         let order = ProvisioningOrder(
             .import, issuerID: "issuer", keyID: "NEW", uri: fixture.gateway.plain.place.add("new", key),
             fingerprint: PublicKeyFingerprint(of: key.publicKey), reason: "x")
-        guard case .begun(let job) = try await fixture.lifecycle.begin(order, by: "alice") else { return }
+        let job = try #require(try await fixture.lifecycle.begin(order, by: "alice").begun)
         let end = ProvisioningResult(
             isSuccess: true, fingerprint: nil, evidence: ["CKA_LOCAL": "true", "seenBy": "another"])
-        guard case .ended(let record) = try await fixture.lifecycle.finish(job.id, end, by: "alice") else { return }
+        let record = try #require(try await fixture.lifecycle.finish(job.id, end, by: "alice").ended)
         let evidence = try #require(record.history.last?.evidence)
         #expect(evidence["reported.CKA_LOCAL"] == "true" && evidence["CKA_LOCAL"] == nil)
         #expect(evidence["reported.seenBy"] == "another" && evidence["seenBy"] == "the gateway")
@@ -132,16 +130,14 @@ struct LostKeyTests {
         let place = fixture.gateway.plain.place
         var order = destruction(fixture)
         order.uri = try #require(place.copy("late", as: "second name"))
-        guard case .begun(let job) = try await fixture.lifecycle.begin(order, by: "alice") else { return }
+        let job = try #require(try await fixture.lifecycle.begin(order, by: "alice").begun)
         place.remove("second name")
         let error = await #expect(throws: KeyLifecycleRefusal.self) {
             try await fixture.lifecycle.finish(job.id, Self.success, by: "alice")
         }
         #expect(error?.description.contains("still sees one at \(fixture.uri("late"))") == true)
         place.remove("late")
-        guard case .ended(let record) = try await fixture.lifecycle.finish(job.id, Self.success, by: "alice") else {
-            return
-        }
+        let record = try #require(try await fixture.lifecycle.finish(job.id, Self.success, by: "alice").ended)
         #expect(record.state == .destroyed)
         await fixture.close()
     }
@@ -152,9 +148,7 @@ struct LostKeyTests {
         let place = fixture.gateway.plain.place
         try fixture.declare("COPY", at: try #require(place.copy("late", as: "copy")))
         await fixture.snapshots.current.ring.openMissing()
-        guard case .begun(let job) = try await fixture.lifecycle.begin(destruction(fixture), by: "alice") else {
-            return
-        }
+        let job = try #require(try await fixture.lifecycle.begin(destruction(fixture), by: "alice").begun)
         place.remove("late")
         let error = await #expect(throws: KeyLifecycleRefusal.self) {
             try await fixture.lifecycle.finish(job.id, Self.success, by: "alice")
@@ -167,9 +161,7 @@ struct LostKeyTests {
     func signsAgain() async throws {
         let fixture = try await LifecycleTestGateway(staging: true)
         let place = fixture.gateway.plain.place
-        guard case .begun(let job) = try await fixture.lifecycle.begin(destruction(fixture), by: "alice") else {
-            return
-        }
+        let job = try #require(try await fixture.lifecycle.begin(destruction(fixture), by: "alice").begun)
         _ = place.copy("late", as: "hidden")
         place.remove("late")
         _ = try await fixture.lifecycle.finish(job.id, Self.success, by: "alice")
@@ -206,6 +198,24 @@ struct LostKeyTests {
         _ = try await fixture.change(.compromise, "SECOND")
         let error = await #expect(throws: KeyLifecycleRefusal.self) { try await fixture.change(.resume, "OTHER") }
         #expect(error?.description.contains("is SECOND in the register, which is compromised") == true)
+        await fixture.close()
+    }
+
+    @Test("An active key that is compromised under another ID signs nothing, and a difference names both IDs")
+    func compromisedTwin() async throws {
+        let fixture = try await LifecycleTestGateway()
+        try fixture.declare("SECOND", at: try handle(fixture, "ACTIVE").settings.uri.text)
+        await fixture.snapshots.current.ring.openMissing()
+        let sentence = "The keys ACTIVE and SECOND have the same private key"
+        #expect(fixture.lifecycle.overview().differences.contains { $0.hasPrefix("\(sentence). ") })
+        _ = try await fixture.sign()
+        _ = try await fixture.change(.compromise, "SECOND")
+        await #expect(throws: GatewayError.noKeyInUse(app: TestGateway.app)) { try await fixture.sign() }
+        await #expect(throws: GatewayError.self) { try await fixture.sign(keyID: "ACTIVE") }
+        #expect(
+            fixture.lifecycle.overview().differences.contains {
+                $0.hasPrefix("\(sentence), and one of them is compromised")
+            })
         await fixture.close()
     }
 

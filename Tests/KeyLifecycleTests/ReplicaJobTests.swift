@@ -42,10 +42,7 @@ struct ReplicaJobTests {
         }
 
         func begin(_ order: ProvisioningOrder) async throws -> ProvisioningJob {
-            guard case .begun(let job) = try await gateway.lifecycle.begin(order, by: "alice") else {
-                throw KeyLifecycleRefusal("The job has not begun.")
-            }
-            return job
+            try #require(try await gateway.lifecycle.begin(order, by: "alice").begun)
         }
 
         func result(at number: Int, isSuccess: Bool = true) -> ProvisioningResult {
@@ -97,10 +94,7 @@ struct ReplicaJobTests {
             try await lifecycle.accept(fixture.result(at: 1), [:], at: fixture.uris[1], of: open)
         }
         fixture.places[1].release()
-        guard case .ended(let record) = try await answer else {
-            Issue.record("the job does not end")
-            return
-        }
+        let record = try #require(try await answer.ended)
         #expect(record.history.filter { $0.action == .import }.count == 1)
     }
 
@@ -108,15 +102,9 @@ struct ReplicaJobTests {
     func importing() async throws {
         let fixture = try await Fixture()
         let job = try await fixture.begin(fixture.order(.import))
-        guard case .begun = try await fixture.finish(job, fixture.result(at: 0)) else {
-            Issue.record("the job does not go on")
-            return
-        }
+        _ = try #require(try await fixture.finish(job, fixture.result(at: 0)).begun)
         #expect(fixture.open.first?.finishedURIs == [fixture.uris[0]])
-        guard case .ended(let record) = try await fixture.finish(job, fixture.result(at: 1)) else {
-            Issue.record("the job does not end")
-            return
-        }
+        let record = try #require(try await fixture.finish(job, fixture.result(at: 1)).ended)
         let evidence = try #require(record.history.last?.evidence)
         #expect(evidence["uri"] == fixture.uris[0] && evidence["replica.1.uri"] == fixture.uris[1])
         #expect(evidence["replica.1.tokenSerial"] == "s-1" && evidence["replica.1.seenBy"] == "the gateway")
@@ -135,10 +123,7 @@ struct ReplicaJobTests {
         _ = try await fixture.finish(job, fixture.result(at: 1, isSuccess: false))
         let again = try await fixture.begin(fixture.order(.import))
         #expect(again.id == job.id && again.finishedURIs == [fixture.uris[0]])
-        guard case .ended = try await fixture.finish(again, fixture.result(at: 1)) else {
-            Issue.record("the job does not end")
-            return
-        }
+        _ = try #require(try await fixture.finish(again, fixture.result(at: 1)).ended)
         await fixture.gateway.close()
     }
 
@@ -184,10 +169,7 @@ struct ReplicaJobTests {
         let job = try await fixture.begin(fixture.order(.import))
         _ = try await fixture.finish(job, fixture.result(at: 0))
         fixture.places[1].outage = .unavailable("not there")
-        guard case .waiting = try await fixture.finish(job, fixture.result(at: 1)) else {
-            Issue.record("the job does not wait")
-            return
-        }
+        _ = try #require(try await fixture.finish(job, fixture.result(at: 1)).waiting)
         #expect(fixture.open.first?.finishedURIs == [fixture.uris[0]])
         fixture.places[1].outage = nil
         _ = await fixture.gateway.lifecycle.concludeReports()
@@ -216,10 +198,7 @@ struct ReplicaJobTests {
         }
         #expect(error?.description.contains("still sees a key at \(fixture.uris[1])") == true)
         fixture.places[1].remove("late")
-        guard case .ended(let record) = try await fixture.finish(job, fixture.result(at: 1)) else {
-            Issue.record("the job does not end")
-            return
-        }
+        let record = try #require(try await fixture.finish(job, fixture.result(at: 1)).ended)
         #expect(record.state == .destroyed)
         await fixture.gateway.close()
     }
@@ -258,17 +237,11 @@ struct ReplicaJobTests {
             settings.accounts[0].keys.append(fixture.ring.handles.last?.settings ?? settings.accounts[0].keys[0])
         }
         let order = fixture.order(.import)
-        guard case .proposed(let proposal) = try await fixture.gateway.lifecycle.begin(order, by: "alice") else {
-            Issue.record("it was not proposed")
-            return
-        }
+        let proposal = try #require(try await fixture.gateway.lifecycle.begin(order, by: "alice").proposed)
         #expect(proposal.details["replica.1"] == fixture.uris[1])
         _ = try await fixture.gateway.lifecycle.approve(proposal.id, digest: proposal.digest, by: "bob")
         let other = fixture.order(.import, uris: [fixture.uris[0]])
-        guard case .proposed = try await fixture.gateway.lifecycle.begin(other, by: "alice") else {
-            Issue.record("an order with other places used the approval")
-            return
-        }
+        _ = try #require(try await fixture.gateway.lifecycle.begin(other, by: "alice").proposed)
         let job = try await fixture.begin(order)
         _ = try await fixture.finish(job, fixture.result(at: 0))
         _ = try await fixture.finish(job, fixture.result(at: 1))

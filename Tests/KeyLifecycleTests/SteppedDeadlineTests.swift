@@ -108,7 +108,7 @@ struct SteppedDeadlineTests {
         var ids: [String] = []
         for overlap in 1...KeyLifecycleLimits.proposalsOfOne {
             let order = KeyChangeOrder(.activate, "OTHER", reason: "x", retiring: "ACTIVE", overlap: overlap)
-            guard case .proposed(let proposal) = try await fixture.lifecycle.change(order, by: "alice") else { return }
+            let proposal = try #require(try await fixture.lifecycle.change(order, by: "alice").proposed)
             ids.append(proposal.id)
         }
         clock.set(by: Self.hour * 2)
@@ -129,14 +129,11 @@ struct SteppedDeadlineTests {
         let clock = SteppedClock()
         let fixture = try await LifecycleTestGateway(clock: clock) { $0.accounts[0].hasDualControl = true }
         _ = try await fixture.change(.compromise, "OTHER")
-        guard case .proposed(let proposal) = try await fixture.change(.restore, "OTHER") else { return }
+        let proposal = try #require(try await fixture.change(.restore, "OTHER").proposed)
         clock.set(by: Self.hour * 25)
         await fixture.lifecycle.processDeadlines()
         clock.set(by: Self.hour * -25)
-        guard case .done = try await fixture.lifecycle.approve(proposal.id, digest: proposal.digest, by: "bob") else {
-            Issue.record("It was not done.")
-            return
-        }
+        _ = try #require(try await fixture.lifecycle.approve(proposal.id, digest: proposal.digest, by: "bob").done)
         await fixture.close()
     }
 }

@@ -11,7 +11,6 @@ struct ModuleTests {
 
     init() throws {
         hsm = try SoftHSM.shared.get()
-        try hsm.removeTokens()
         token = try hsm.makeToken()
         try token.generateKey(label: "KEY", id: [1])
     }

@@ -12,7 +12,6 @@ struct FailingKeyTests {
 
     init() throws {
         let hsm = try SoftHSM.shared.get()
-        try hsm.removeTokens()
         module = try FaultyModule.shared.get()
         token = try hsm.makeToken()
         try token.generateKey(label: "WELL", id: [1])

@@ -11,7 +11,6 @@ struct LookupTests {
 
     init() throws {
         hsm = try SoftHSM.shared.get()
-        try hsm.removeTokens()
         token = try hsm.makeToken()
     }
 

@@ -14,7 +14,6 @@ struct RecoveryTests {
 
     init() throws {
         hsm = try SoftHSM.shared.get()
-        try hsm.removeTokens()
         module = try FaultyModule.shared.get()
         token = try hsm.makeToken()
         try token.generateKey(label: "KEY", id: [1])

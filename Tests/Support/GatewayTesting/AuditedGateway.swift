@@ -55,7 +55,7 @@ package struct AuditedGateway {
         try await dispatcher.sign(body, for: try route(id))
     }
 
-    /// Waits for a state of the log. Every wait ends by itself, so a test that hangs has found a fault.
+    /// Waits for a state of the log. A test that hangs here has found a fault; `scripts/test` ends it and names it.
     package func until(_ isDone: @Sendable () -> Bool) async {
         while !isDone() { await Task.yield() }
     }

@@ -1,8 +1,9 @@
 import Synchronization
 public import Testing
 
-/// Runs each test of a suite alone among all tests in this process that use SoftHSM. SoftHSM has one state per process:
-/// a test that re-initializes it would break the others.
+/// Runs each test of a suite alone among all tests in this process that use SoftHSM, and without the tokens of earlier
+/// tests, which SoftHSM would read again and again. SoftHSM has one state per process: a test that re-initializes it would
+/// break the others.
 public struct SoftHSMTrait: SuiteTrait, TestTrait, TestScoping {
     public var isRecursive: Bool { true }
 
@@ -13,12 +14,13 @@ public struct SoftHSMTrait: SuiteTrait, TestTrait, TestScoping {
         guard testCase != nil else { return try await function() }
         await Turns.take()
         defer { Turns.pass() }
+        try SoftHSM.shared.get().removeTokens()
         try await function()
     }
 }
 
 extension Trait where Self == SoftHSMTrait {
-    /// Runs each test alone among all tests that use SoftHSM.
+    /// Runs each test alone among all tests that use SoftHSM, and without tokens.
     public static var softHSM: SoftHSMTrait { SoftHSMTrait() }
 }
 

@@ -181,6 +181,7 @@ extension KeyLifecycleOverview {
                         + "for \(account.issuerID): it signs nothing. Correct the issuer ID.")
             }
         }
+        sentences += Self.twins(records)
         for record in records {
             switch (record.state, stateCache.isDeclared(record.keyID)) {
             case (.active, false), (.retiring, false), (.staged, false), (.suspended, false):
@@ -199,6 +200,19 @@ extension KeyLifecycleOverview {
             }
         }
         return sentences
+    }
+
+    /// Keys with different IDs and the same private key, such as a file that was copied under a wrong name.
+    private static func twins(_ records: [KeyLifecycleRecord]) -> [String] {
+        let groups = Dictionary(
+            grouping: records.filter { $0.state != .destroyed && $0.fingerprint != nil }, by: \.fingerprint)
+        return groups.values.filter { $0.count > 1 }.map { twins in
+            let names = twins.map(\.keyID).joined(separator: " and ")
+            let isStolen = twins.contains(where: \.isCompromised)
+            return "The keys \(names) have the same private key"
+                + (isStolen ? ", and one of them is compromised: none of them signs." : ".")
+                + " Give each ID the key that Apple issued for it."
+        }.sorted()
     }
 }
 

@@ -7,9 +7,10 @@ extension KeyLifecycleService {
     /// then retries the write, and an administrator may repeat the order.
     func stop(_ order: KeyChangeOrder, by actor: String) async throws(KeyLifecycleRefusal) -> KeyLifecycleAnswer {
         try requireKnown(order.keyID)
+        let record = stateCache.isLoaded ? stateCache.records[order.keyID] : nil
         let stop = KeyStop(
-            order: order, actor: actor, ordered: now,
-            precedesEffect: stateCache.records[order.keyID].map(hasPendingEffect) ?? false)
+            order: order, actor: actor, ordered: now, precedesEffect: record.map(hasPendingEffect) ?? false,
+            after: record)
         let isRepeated = stateCache.unrecordedStops.contains(where: stop.isSame)
         stateCache.begin(stop)
         do throws(KeyLifecycleRefusal) {
@@ -101,9 +102,16 @@ final class KeyStop: Sendable {
     let ordered: Timestamp
     /// Whether the activation of the key had not taken effect when the order came.
     let precedesEffect: Bool
+    /// The number of equal orders in the register when this one came; nil if the register was not known then.
+    private let earlier: Int?
 
-    init(order: KeyChangeOrder, actor: String, ordered: Timestamp, precedesEffect: Bool = false) {
+    /// - Parameter record: of the key, when the order came.
+    init(
+        order: KeyChangeOrder, actor: String, ordered: Timestamp, precedesEffect: Bool = false,
+        after record: KeyLifecycleRecord? = nil
+    ) {
         (self.order, self.actor, self.ordered, self.precedesEffect) = (order, actor, ordered, precedesEffect)
+        earlier = record.map { Self.count(order, by: actor, in: $0) }
     }
 
     /// `suspended` or `compromised`.
@@ -112,10 +120,14 @@ final class KeyStop: Sendable {
     /// Whether the same administrator gave the same order for the same reason.
     func isSame(as other: KeyStop) -> Bool { order == other.order && actor == other.actor }
 
-    /// Whether the register has the stop: a commit that reported an error may have succeeded.
+    /// Whether the register has the stop: a commit that reported an error may have succeeded. Times do not show it, because
+    /// a clock may have been set, and an administrator may give the same order again after the key was resumed.
     func isRecorded(in record: KeyLifecycleRecord) -> Bool {
-        record.history.contains {
-            $0.action == order.action && $0.actor == actor && $0.reason == order.reason && $0.time >= ordered
-        }
+        let count = Self.count(order, by: actor, in: record)
+        return if let earlier { count > earlier } else { count > 0 && !record.state.signs }
+    }
+
+    private static func count(_ order: KeyChangeOrder, by actor: String, in record: KeyLifecycleRecord) -> Int {
+        record.history.count { $0.action == order.action && $0.actor == actor && $0.reason == order.reason }
     }
 }

@@ -313,6 +313,9 @@ extension KeyStateCache.State {
     fileprivate mutating func publish(_ clock: FleetClock?) {
         lost = Set(records.values.filter(\.isUntrusted).compactMap(\.fingerprint))
         let held = held
+        // Another person may have the private key, perhaps under another ID.
+        let stolen = Set(records.values.filter(\.isCompromised).compactMap(\.fingerprint))
+        func isStolen(_ record: KeyLifecycleRecord) -> Bool { record.fingerprint.map(stolen.contains) ?? false }
         shownBefore = nil
         for issuerID in Set(accounts.map(\.issuerID)).union(served.keys) {
             let own = records.values.filter { $0.issuerID == issuerID }
@@ -323,12 +326,12 @@ extension KeyStateCache.State {
                     changesAt = .now + clock.remaining(until: effect)
                     shownBefore = [shownBefore, effect].compactMap(\.self).min()
                 }
-                let state = current.stopped(as: held[record.keyID])
+                let state = current.stopped(as: held[record.keyID] ?? (isStolen(record) ? .compromised : nil))
                 return (record.keyID, AccountKeys.Key(state: state, deadline: deadlineOffsets.deadline(of: record)))
             }
             let account = account(issuerID)
             account.set(
-                active: own.first { $0.state(by: clock) == .active && held[$0.keyID] == nil }?.keyID,
+                active: own.first { $0.state(by: clock) == .active && held[$0.keyID] == nil && !isStolen($0) }?.keyID,
                 keys: Dictionary(keys) { first, _ in first }, changesAt: changesAt)
         }
     }

@@ -5,6 +5,7 @@ final class Connection: Sendable {
     let listener: ListenerName
     private let peer: Mutex<Peer>
     private let scope = Mutex<RequestScope?>(nil)
+    let pipeline = Pipeline()
 
     struct Peer: Sendable {
         /// The uid of the process at the other end of a Unix socket.
@@ -40,7 +41,7 @@ final class Connection: Sendable {
     /// - Returns: the request in progress, which reports the problem that ends the connection; nil if there is none.
     func end(with kind: ProblemKind) -> RequestScope? {
         scope.withLock { scope in
-            scope?.note { $0.ending = kind }
+            scope?.note { ($0.ending, $0.endedAt) = (kind, .now) }
             return scope
         }
     }

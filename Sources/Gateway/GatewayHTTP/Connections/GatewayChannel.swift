@@ -31,9 +31,10 @@ struct GatewayChannel: ServerChildChannel {
 
     func handle(value: AcceptedConnection, logger: Logger) async {
         let connection = value.connection
-        let http = HTTP1Channel { [routes] request, writer, _ in
+        let http = HTTP1Channel { [routes] request, writer, channel in
             let response = await routes.respond(to: request, on: connection)
             try await writer.write(response: response.head, body: response.body)
+            await connection.pipeline.pause(on: channel.eventLoop)
         }
         await withTaskExecutorPreference(EventLoopTaskExecutor(value.channel.eventLoop)) {
             await http.handle(value: value.take(), logger: logger)

@@ -4,6 +4,8 @@ import Glibc
 public enum ListenerError: Error, CustomStringConvertible {
     /// The address is in use.
     case occupied(String)
+    /// This user may not use the address.
+    case forbidden(String)
     /// The system refuses the address.
     case unusable(String)
 
@@ -13,16 +15,20 @@ public enum ListenerError: Error, CustomStringConvertible {
 
     /// - Parameter code: the value of `errno`.
     static func unopened(_ address: String, _ code: Int32) -> ListenerError {
-        code == EADDRINUSE
-            ? .occupied("another process listens on \(address)")
-            : .unusable("\(address) cannot be opened: \(String(cString: strerror(code)))")
+        let reason = String(cString: strerror(code))
+        return switch code {
+        case EADDRINUSE: .occupied("another process listens on \(address)")
+        case EACCES, EPERM: .forbidden("\(address) cannot be opened: \(reason)")
+        case EADDRNOTAVAIL: .unusable("\(address) is not an address of this machine")
+        default: .unusable("\(address) cannot be opened: \(reason)")
+        }
     }
 
     public var description: String {
         switch self {
         case .occupied(let what):
             "The gateway cannot listen: \(what). Free the address, or choose another one."
-        case .unusable(let what): "The gateway cannot listen: \(what)."
+        case .forbidden(let what), .unusable(let what): "The gateway cannot listen: \(what)."
         }
     }
 }

@@ -27,4 +27,14 @@ public struct ListenerSettings: Sendable {
         case .unixSocket(let path): try UnixSocket.requireFree(path)
         }
     }
+
+    /// The same beside a running gateway, which may have the address, and for a user who may have fewer rights than it.
+    ///
+    /// - Throws: if no gateway on this machine could listen at the address.
+    public func requireUsableAddress() throws(ListenerError) {
+        do throws(ListenerError) { try requireFreeAddress() } catch {
+            guard case .unusable = error else { return }
+            throw error
+        }
+    }
 }

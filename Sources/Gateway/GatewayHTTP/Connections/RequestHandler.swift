@@ -93,6 +93,7 @@ final class RequestHandler: ChannelDuplexHandler, RemovableChannelHandler {
         switch unwrapInboundIn(data) {
         case .head(let head):
             clock.noteHead()
+            connection.pipeline.noteRequest()
             if head.headerFields[.connection] == "close" || isLate { hasLastRequest = true }
         case .body: break
         case .end:
@@ -120,6 +121,7 @@ final class RequestHandler: ChannelDuplexHandler, RemovableChannelHandler {
         case .end:
             hasBegunToAnswer = false
             clock.noteAnswerEnd()
+            connection.pipeline.noteAnswer()
             promise = flushPromise(context, cascadingTo: promise)
             guard !announcesClose else {
                 closeAfterFlush(context)

@@ -17,16 +17,24 @@ public struct SocketPermissions: Sendable {
 
 /// Checks and permissions of a Unix socket. Binding replaces the socket of an ended process, but not one in use.
 enum UnixSocket {
-    /// - Throws: `ListenerError` if another process listens there, or if the path is not a socket.
+    /// - Throws: `ListenerError` if another process listens there, if the path is not a socket, or without its directory.
     static func requireFree(_ path: String) throws(ListenerError) {
         var status = stat()
-        guard lstat(path, &status) == 0 else { return }
-        guard status.st_mode & S_IFMT == S_IFSOCK else { throw .occupied("\(path) exists, and is not a socket") }
+        guard lstat(path, &status) == 0 else {
+            let directory = path.prefix(through: path.lastIndex(of: "/") ?? path.startIndex)
+            guard access(String(directory), F_OK) == 0 else {
+                throw .unusable("there is no directory \(directory) for the socket \(path); make it first")
+            }
+            return
+        }
+        guard status.st_mode & S_IFMT == S_IFSOCK else {
+            throw .unusable("\(path) exists, and is not a socket; remove it, or choose another path")
+        }
         let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
         guard descriptor >= 0 else { return }
         defer { close(descriptor) }
         guard let address = try? SocketAddress(unixDomainSocketPath: path) else {
-            throw .occupied("\(path) is too long for a Unix socket")
+            throw .unusable("\(path) is too long for a Unix socket")
         }
         let result = address.withSockAddr { connect(descriptor, $0, socklen_t($1)) }
         if result == 0 { throw .occupied("another process listens on \(path)") }

@@ -39,6 +39,7 @@ struct Problem: Error, Equatable {
     func closingAnswer() -> (head: HTTPResponse, body: ByteBuffer) {
         let body = ByteBuffer(bytes: jsonBytes())
         var head = Response(body, as: Self.mediaType, status: status, headers: headers).head
+        head.headerFields[.date] = HTTPDate.now()
         head.headerFields[.requestID] = requestID
         head.headerFields[.connection] = "close"
         return (head, body)
@@ -150,7 +151,7 @@ extension Problem {
         case .headerOverflow where isLineTooLong:
             self.init(.uriTooLong, "The request's path and query are longer than allowed.")
         case .headerOverflow:
-            self.init(.headerFieldsTooLarge, "The request's header fields are longer than allowed.")
+            self.init(.headerFieldsTooLarge, "The request has more header fields, or longer ones, than allowed.")
         default: self.init(.malformedRequest, "The request is not valid HTTP/1.1 (RFC 9112); the connection closes.")
         }
     }

@@ -40,8 +40,9 @@ public final class RequestScope: Sendable {
         /// Whether the request was charged to the client's rate and quota.
         var isAdmitted = false
         var problem: ProblemKind?
-        /// The problem with which the connection answered before the route did.
+        /// The problem with which the connection answered before the route did, and when.
         var ending: ProblemKind?
+        var endedAt: ContinuousClock.Instant?
         /// The bytes that this request's body has taken from the budget of its client.
         var bodyBytes = 0
         /// The state of the client's limit; nil if it has none.

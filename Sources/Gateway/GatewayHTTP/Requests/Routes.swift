@@ -117,7 +117,8 @@ public struct Routes: Sendable {
         let status = known.ending?.status ?? response.status
         let record = AccessRecord(
             requestID: scope.requestID, traceID: scope.trace?.traceID.description, listener: connection.listener,
-            method: request.method.rawValue, route: scope.route, status: status.code, duration: .now - begun,
+            method: request.method.rawValue, route: scope.route, status: status.code,
+            duration: (known.endedAt ?? .now) - begun,
             client: known.client, app: known.app, feature: known.feature,
             problem: (known.ending ?? known.problem)?.name)
         span?.end(record)

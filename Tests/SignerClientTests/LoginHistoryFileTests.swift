@@ -38,7 +38,7 @@ final class LoginHistoryFileTests {
                 == LoginRecord(state: .begun, wasAccepted: true, unclearCount: 1))
     }
 
-    @Test("The file holds at most 256 entries, and other users cannot read it")
+    @Test("The file holds at most 64 entries of a signer, and other users cannot read it")
     func limits() throws {
         let history = LoginHistoryFile(directory: directory)
         for number in 0..<300 {
@@ -47,8 +47,25 @@ final class LoginHistoryFileTests {
         let attributes = try FileManager.default.attributesOfItem(atPath: directory + "/logins.json")
         #expect((attributes[.posixPermissions] as? NSNumber)?.intValue == 0o600)
         let text = try String(contentsOfFile: directory + "/logins.json", encoding: .utf8)
-        #expect(text.components(separatedBy: "attempt").count - 1 == 256)
+        #expect(text.components(separatedBy: "attempt").count - 1 == 64)
         #expect(try LoginHistoryFile(directory: directory).record(of: LoginAttempt(token: "t", secret: "299")) != nil)
+    }
+
+    @Test("The attempts of one signer neither displace nor change those of another")
+    func signers() throws {
+        let history = LoginHistoryFile(directory: directory)
+        var (own, other) = (Self.attempt, Self.attempt)
+        (own.signer, other.signer) = ("own", "other")
+        try history.note(.refused, of: own)
+        // A signer with a new name begins with what is known of the token and the secret.
+        #expect(try history.record(of: other)?.state == .refused)
+        try history.note(.accepted, of: other)
+        for number in 0..<100 {
+            var attempt = LoginAttempt(token: "t", secret: "\(number)")
+            attempt.signer = "other"
+            try history.note(.accepted, of: attempt)
+        }
+        #expect(try LoginHistoryFile(directory: directory).record(of: own)?.state == .refused)
     }
 
     @Test("A damaged file permits no login")

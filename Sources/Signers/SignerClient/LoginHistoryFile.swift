@@ -9,42 +9,43 @@ import Synchronization
 ///
 /// If the file cannot be written, the history is in memory, and a warning says so.
 public final class LoginHistoryFile: LoginHistory {
-    private struct Entry: Codable {
+    fileprivate struct Entry: Codable {
         let attempt: LoginAttempt
-        var record: LoginRecord
+        let record: LoginRecord
     }
 
+    private let directory: String
+    private let makesDirectory: Bool
     private let path: String
-    private let memory = Mutex<[LoginAttempt: LoginRecord]>([:])
+    private let memory = Mutex<[Entry]>([])
     private let isMemoryOnly = Atomic<Bool>(false)
     private let logger = Logger(label: "privyseal.signers")
 
-    /// Entries in the file. The oldest go first.
-    private static let limit = 256
-    private static let maximumSize = 1 << 20
+    /// In bytes. A signer that makes attempts with the longest names fills 400 KB.
+    private static let maximumSize = 16 << 20
 
-    /// - Parameter directory: is made if it is missing.
-    public init(directory: String) {
-        mkdir(directory, 0o700)
+    /// - Parameter makesDirectory: whether a first login makes a directory that is missing.
+    public init(directory: String, makesDirectory: Bool = true) {
+        self.directory = directory
+        self.makesDirectory = makesDirectory
         path = directory + "/logins.json"
     }
 
     public func record(of attempt: LoginAttempt) throws(KeyError) -> LoginRecord? {
-        if let record = memory.withLock({ $0[attempt] }), isMemoryOnly.load(ordering: .relaxed) { return record }
-        return try locked { () throws(KeyError) in try read() }?.first { $0.attempt == attempt }?.record
-            ?? memory.withLock { $0[attempt] }
+        if let record = memory.withLock({ $0.record(of: attempt) }), isMemoryOnly.load(ordering: .relaxed) {
+            return record
+        }
+        let recorded = access(directory, F_OK) == 0 ? try locked { () throws(KeyError) in try read() } : nil
+        return recorded?.record(of: attempt) ?? memory.withLock { $0.record(of: attempt) }
     }
 
     public func note(_ state: LoginRecord.State, of attempt: LoginAttempt) throws(KeyError) {
-        memory.withLock { memory in
-            memory[attempt] = (memory[attempt] ?? LoginRecord(state: .accepted)).following(state)
-        }
+        memory.withLock { $0.note(state, of: attempt) }
+        if makesDirectory { mkdir(directory, 0o700) }
         _ = try locked { () throws(KeyError) in
             var entries = try read()
-            let known = entries.firstIndex { $0.attempt == attempt }.map { entries.remove(at: $0) }
-            let record = (known?.record ?? LoginRecord(state: .accepted)).following(state)
-            entries.append(Entry(attempt: attempt, record: record))
-            try write(entries.suffix(Self.limit))
+            entries.note(state, of: attempt)
+            try write(entries)
         }
     }
 
@@ -69,38 +70,62 @@ public final class LoginHistoryFile: LoginHistory {
     }
 
     private func read() throws(KeyError) -> [Entry] {
-        let file = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
-        guard file >= 0 else {
-            if errno == ENOENT { return [] }
-            throw failure("read")
+        let bytes: [UInt8]
+        do throws(BoundedFile.Failure) { bytes = try BoundedFile.read(path, limit: Self.maximumSize) } catch {
+            switch error {
+            case .system(ENOENT): return []
+            case .system(let code): throw failure("read", code)
+            case .directory, .notRegular, .tooLong: throw damage
+            }
         }
-        defer { close(file) }
-        var bytes = [UInt8](repeating: 0, count: Self.maximumSize)
-        let count = Glibc.read(file, &bytes, bytes.count)
-        guard count >= 0 else { throw failure("read") }
-        do { return try JSONDocument(parsing: Array(bytes[..<count])).root.decode() } catch {
-            throw .unavailable(
-                "The history of logins in \(path) is damaged, so no PIN is sent. Check that the tokens are not locked, then "
-                    + "remove the file.")
-        }
+        do { return try JSONDocument(parsing: bytes).root.decode() } catch { throw damage }
     }
 
-    private func write(_ entries: some Collection<Entry>) throws(KeyError) {
-        let bytes = JSONText.encode(Array(entries))
+    private var damage: KeyError {
+        .unavailable(
+            "The history of logins in \(path) is damaged, so no PIN is sent. Check that the tokens are not locked, then "
+                + "remove the file.")
+    }
+
+    private func write(_ entries: [Entry]) throws(KeyError) {
+        let bytes = JSONText.encode(entries)
         let file = open(path + ".new", O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0o600)
         guard file >= 0 else { throw failure("written") }
         let isWritten = Glibc.write(file, bytes, bytes.count) == bytes.count && fsync(file) == 0
         close(file)
         guard isWritten, rename(path + ".new", path) == 0 else { throw failure("written") }
-        let directory = open(String(path.dropLast("/logins.json".count)), O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-        guard directory >= 0 else { return }
-        fsync(directory)
-        close(directory)
+        let place = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard place >= 0 else { return }
+        fsync(place)
+        close(place)
     }
 
-    private func failure(_ action: String) -> KeyError {
+    private func failure(_ action: String, _ code: Int32 = errno) -> KeyError {
         .unavailable(
-            "The history of logins in \(path) could not be \(action) (\(String(cString: strerror(errno)))), so no PIN is sent."
+            "The history of logins in \(path) could not be \(action) (\(String(cString: strerror(code)))), so no PIN is sent."
         )
+    }
+}
+
+extension [LoginHistoryFile.Entry] {
+    /// Of each signer. The oldest entries go first.
+    private static var limit: Int { 64 }
+
+    /// The signer's own record. Without one, that of another signer with the same token and secret, for example after a new
+    /// name in the configuration.
+    fileprivate func record(of attempt: LoginAttempt) -> LoginRecord? {
+        let known = last { $0.attempt == attempt }
+        return (known ?? last { $0.attempt.token == attempt.token && $0.attempt.secret == attempt.secret })?.record
+    }
+
+    fileprivate mutating func note(_ state: LoginRecord.State, of attempt: LoginAttempt) {
+        let known = record(of: attempt) ?? LoginRecord(state: .accepted)
+        removeAll { $0.attempt == attempt }
+        append(LoginHistoryFile.Entry(attempt: attempt, record: known.following(state)))
+        while count(where: { $0.attempt.signer == attempt.signer }) > Self.limit,
+            let oldest = firstIndex(where: { $0.attempt.signer == attempt.signer })
+        {
+            remove(at: oldest)
+        }
     }
 }

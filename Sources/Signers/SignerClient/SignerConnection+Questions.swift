@@ -4,14 +4,17 @@ import Synchronization
 
 /// The questions of a signer about logins.
 extension SignerConnection {
-    func answer(_ question: Numbered<SignerQuestion>, from logins: (any LoginHistory)?) {
+    /// - Parameter signer: whose process asks.
+    func answer(_ question: Numbered<SignerQuestion>, of signer: String, from logins: (any LoginHistory)?) {
         switch question.message {
         // The history is in a file, so another thread answers.
         case .loginRecord(let attempt):
-            answer(question.id) { () throws(KeyError) in .loginRecord(try logins?.record(of: attempt)) }
+            answer(question.id) { () throws(KeyError) in
+                .loginRecord(try logins?.record(of: try attempt.made(by: signer)))
+            }
         case .noteLogin(let state, let attempt):
             answer(question.id) { () throws(KeyError) in
-                try logins?.note(state, of: attempt)
+                try logins?.note(state, of: try attempt.made(by: signer))
                 return .done
             }
         // A turn may wait for seconds, so no thread waits for it.
@@ -46,5 +49,20 @@ extension SignerConnection {
         } catch {
             return .failed(error)
         }
+    }
+}
+
+extension LoginAttempt {
+    /// In bytes, of each text: the parts of a token's identity have 96, and a secret's identity has five numbers.
+    private static let limit = 512
+
+    /// Throws for an attempt that no backend makes.
+    fileprivate func made(by signer: String) throws(KeyError) -> LoginAttempt {
+        guard token.utf8.count <= Self.limit, secret.utf8.count <= Self.limit else {
+            throw .failed("The signer \(signer) asked about a login with more than \(Self.limit) bytes.")
+        }
+        var attempt = self
+        attempt.signer = signer
+        return attempt
     }
 }

@@ -40,7 +40,7 @@ final class SignerConnection: Sendable {
         var isFlushScheduled = false
         /// Questions without a reply.
         var questions = 0
-        var logLines = LineLimit(perSecond: 100)
+        var logLines = NoticeLimit(100, in: .seconds(1))
         /// Why the connection has ended.
         var end: KeyError?
         /// Signatures that the signer has sent.
@@ -168,13 +168,12 @@ final class SignerConnection: Sendable {
     /// - Throws: the error of the signer, or `unavailable`.
     func call(_ call: SignerCall, within timeout: Duration) async throws(KeyError) -> SignerAnswer {
         let overdue = KeyError.unavailable("The signer \(name) did not answer within \(timeout); it was ended.")
-        let nanoseconds =
-            Int64(clamping: timeout.components.seconds) * 1_000_000_000
-            + timeout.components.attoseconds / 1_000_000_000
-        let watch = channel.eventLoop.scheduleTask(in: .nanoseconds(nanoseconds)) { self.end(overdue) }
+        let id = ids.wrappingAdd(1, ordering: .relaxed).newValue
+        let watch = channel.eventLoop.scheduleTask(in: TimeAmount(timeout)) {
+            self.afterReading { self.end(overdue, ifWaiting: id) }
+        }
         defer { watch.cancel() }
         let result: Result<SignerAnswer, KeyError> = await withCheckedContinuation { continuation in
-            let id = ids.wrappingAdd(1, ordering: .relaxed).newValue
             let end = state.withLock { state in
                 if state.end == nil { state.calls[id] = continuation }
                 return state.end
@@ -277,12 +276,24 @@ final class SignerConnection: Sendable {
         channel.eventLoop.scheduleTask(in: Self.watchInterval) { [weak self] in
             guard let self, isOpen else { return }
             let now = MonotonicTime.nanoseconds()
-            if state.withLock({ $0.signatures.values.contains { $0.deadline <= now } }) {
-                end(.unavailable("The signer \(name) did not sign in time; it was ended."))
-            } else {
-                watch()
+            let isOverdue = { @Sendable in self.state.withLock { $0.signatures.values.contains { $0.deadline <= now } }
+            }
+            guard isOverdue() else { return watch() }
+            afterReading {
+                guard isOverdue() else { return self.watch() }
+                self.end(.unavailable("The signer \(self.name) did not sign in time; it was ended."))
             }
         }
+    }
+
+    /// Runs `body` when the event loop has read the answers that have arrived: a busy loop runs timers before it reads.
+    private func afterReading(_ body: @escaping @Sendable () -> Void) {
+        channel.eventLoop.scheduleTask(in: Self.watchInterval, body)
+    }
+
+    /// Ends the connection if this call has no answer.
+    private func end(_ error: KeyError, ifWaiting call: UInt64) {
+        if state.withLock({ $0.calls[call] != nil }) { end(error) }
     }
 
     /// Ends the connection, and gives all callers this error. Only the first call has an effect.

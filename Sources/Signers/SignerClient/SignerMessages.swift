@@ -2,14 +2,16 @@ import Logging
 import NIOCore
 import NIOPosix
 import SignerProtocol
+import SigningKit
 
 /// Puts the messages of a signer process into the gateway's log: its log lines, and what a module prints.
 enum SignerMessages {
     static func log(_ line: SignerLogLine, of signer: String) {
-        var metadata = line.metadata.mapValues { Logger.MetadataValue.string($0) }
+        var metadata: Logger.Metadata = [:]
+        for (name, value) in line.metadata.prefix(20) { metadata[name.shortened] = .string(value.shortened) }
         metadata["signer"] = .string(signer)
-        Logger(label: line.label).log(
-            level: Logger.Level(rawValue: line.level) ?? .warning, "\(line.message)", metadata: metadata)
+        Logger(label: line.label.shortened).log(
+            level: Logger.Level(rawValue: line.level) ?? .warning, "\(line.message.shortened)", metadata: metadata)
     }
 
     /// Logs the lines of a process's standard output and standard error.
@@ -33,10 +35,7 @@ private final class PrintedLineHandler: ChannelInboundHandler {
     private let signer: String
     private let logger = Logger(label: "privyseal.signers")
     private var line: [UInt8] = []
-    private var lines = LineLimit(perSecond: 10)
-
-    /// Of a line, in bytes.
-    private static let limit = 500
+    private var lines = NoticeLimit(10, in: .seconds(1))
 
     init(_ signer: String) {
         self.signer = signer
@@ -44,7 +43,7 @@ private final class PrintedLineHandler: ChannelInboundHandler {
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         for byte in unwrapInboundIn(data).readableBytesView {
-            if byte == UInt8(ascii: "\n") { log() } else if line.count < Self.limit { line.append(byte) }
+            if byte == UInt8(ascii: "\n") { log() } else if line.count < String.longestMessage { line.append(byte) }
         }
     }
 
@@ -55,5 +54,22 @@ private final class PrintedLineHandler: ChannelInboundHandler {
         guard !line.isEmpty, lines.admitsNext() else { return }
         logger.warning(
             "A signer process printed: \(String(decoding: line, as: UTF8.self))", metadata: ["signer": "\(signer)"])
+    }
+}
+
+extension String {
+    /// In bytes, of a text that a signer chooses for a log.
+    fileprivate static let longestMessage = 500
+
+    fileprivate var shortened: String {
+        utf8.count > Self.longestMessage
+            ? String(decoding: utf8.prefix(Self.longestMessage), as: UTF8.self) + "…" : self
+    }
+}
+
+extension KeyBackendEvent {
+    /// For the audit log, which keeps it for ever.
+    var shortened: KeyBackendEvent {
+        KeyBackendEvent(kind, label: label?.shortened, serial: serial?.shortened, reason: reason?.shortened)
     }
 }

@@ -39,9 +39,10 @@ extension SignerPool {
 
     private func handle(_ notice: SignerNotice) {
         switch notice {
-        case .event(let backend, let event): state.withLock { $0.backends[backend]?.report }?(event)
+        case .event(let backend, let event):
+            state.withLock { $0.events.admitsNext() ? $0.backends[backend]?.report : nil }?(event.shortened)
         case .log(let line): SignerMessages.log(line, of: settings.name)
-        case .metrics(let records): SignerMetricRecords.record(records)
+        case .metrics(let records): SignerMetricRecords.record(records, of: settings.name)
         case .progress: break
         }
     }
@@ -49,7 +50,7 @@ extension SignerPool {
     private func handle(_ event: SignerConnection.Event, of process: SignerProcess?) {
         switch event {
         case .notice(let notice): handle(notice)
-        case .question(let question): process?.connection.answer(question, from: logins)
+        case .question(let question): process?.connection.answer(question, of: settings.name, from: logins)
         case .ended(let error, _): if let process { lost(process, error) }
         case .gone(let reason): if let process { report(process, reason) }
         }

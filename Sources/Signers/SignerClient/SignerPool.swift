@@ -1,5 +1,6 @@
 import Crypto
 import Logging
+import NIOCore
 import SignerProtocol
 import SigningKit
 import Synchronization
@@ -43,6 +44,8 @@ final class SignerPool: Sendable {
         var losses = 0
         /// When processes were last replaced because of a wrong signature.
         var lastReplacement = ContinuousClock.now - .seconds(3600)
+        /// A token that comes and goes all the time must not fill the audit log.
+        var events = NoticeLimit(100, in: .minutes(1))
         /// Lost processes whose end is not known yet.
         var unreported: Set<Int32> = []
     }

@@ -32,7 +32,7 @@ final class SignerProvisioningSession: ProvisioningSession {
             case .notice(.progress(_, let sentence)): progress.tell.withLock { $0 }?(sentence)
             case .notice(.log(let line)): SignerMessages.log(line, of: signer.name)
             case .question(let question):
-                connection.withLock { $0 }?.answer(question, from: environment.logins)
+                connection.withLock { $0 }?.answer(question, of: signer.name, from: environment.logins)
             case .notice, .ended, .gone: break
             }
         }

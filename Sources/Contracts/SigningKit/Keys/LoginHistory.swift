@@ -41,6 +41,9 @@ public struct LoginAttempt: Hashable, Codable, Sendable {
     public let token: String
     /// See `SecretSource.identity(of:)`.
     public let secret: String
+    /// The signer that makes the attempt; nil in the gateway's own process. The gateway sets it, so that the attempts of one
+    /// signer displace none of another.
+    public var signer: String?
 
     public init(token: String, secret: String) {
         self.token = token

@@ -24,8 +24,10 @@ extension SignerCatalog {
 }
 
 extension LoginHistoryFile {
+    /// The directory of an audit log is not made here: a mistyped one, or a disk that is not mounted, must be noticed.
     convenience init(_ configuration: GatewayConfiguration?) {
-        self.init(directory: Self.stateDirectory(configuration))
+        self.init(
+            directory: Self.stateDirectory(configuration), makesDirectory: configuration?.audit?.localPath == nil)
     }
 
     /// Of the audit log, of systemd's unit (systemd.exec(5)), of root, or of the user (XDG base directories).

@@ -1,0 +1,20 @@
+import NIOCore
+
+/// Limits how many lines or events of a signer process reach the gateway's logs.
+struct NoticeLimit {
+    private let limit: Int
+    private let period: TimeAmount
+    private var begun = NIODeadline.distantPast
+    private var count = 0
+
+    init(_ limit: Int, in period: TimeAmount) {
+        self.limit = limit
+        self.period = period
+    }
+
+    mutating func admitsNext() -> Bool {
+        if .now() - begun > period { (begun, count) = (.now(), 0) }
+        count += 1
+        return count <= limit
+    }
+}

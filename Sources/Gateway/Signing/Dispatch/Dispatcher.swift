@@ -214,12 +214,13 @@ public struct Dispatcher: Sendable {
         }
     }
 
-    /// The same for a request of a service that chooses nothing.
-    public func explain(client: Client, service: String) -> Result<String, Denial> {
+    /// The same for a token of a service.
+    ///
+    /// - Parameter choices: of the request: scopes, origins, subject and lifetime.
+    public func explain(client: Client, service: String, choosing choices: OfferSubject) -> Result<String, Denial> {
         do throws(Denial) {
             let rules = try client.policy.matchingRules(service: service)
-            let profile = services[ExactText(service)]?.standardSubject ?? OfferSubject()
-            return .success(try rules.rule(for: profile))
+            return .success(try rules.rule(for: services[ExactText(service)]?.subject(choosing: choices) ?? choices))
         } catch {
             return .failure(error)
         }

@@ -41,7 +41,8 @@ extension GatewayError: CustomStringConvertible {
         case .keyNotInUse(let keyID, let state):
             "The key \(keyID) is \(state.rawValue), and signs nothing. Leave the key out of the request, and the account's "
                 + "active key signs."
-        case .noKeyInUse(let app): "No key of the account of \(app) is active: an administrator stopped it."
+        case .noKeyInUse(let app):
+            "No key \(app.hasPrefix("services/") ? "" : "of the account ")of \(app) is active: an administrator stopped it."
         case .unrecorded(let error): "The gateway signs only what it can record. \(error)"
         }
     }

@@ -100,7 +100,7 @@ public enum DeniedThing: Equatable, Sendable {
     case scope(String)
     case origin(String)
     case subject(String)
-    /// In seconds.
+    /// In seconds; `Int64.max` for what has no end.
     case lifetime(Int64)
 }
 
@@ -117,8 +117,11 @@ extension Denial: CustomStringConvertible {
         case .scope(let scope): "The client \(client) may not choose the scope \"\(scope)\" for this service."
         case .origin(let origin): "The client \(client) may not choose the origin \"\(origin)\" for this service."
         case .subject(let subject): "The client \(client) may not choose the subject \"\(subject)\" for this service."
+        case .lifetime(.max):
+            "The client \(client) may have tokens of this service for a limited time only, and a signed URL has no end."
         case .lifetime(let seconds):
-            "The client \(client) may not have a token for \(seconds) seconds of this service; choose fewer with \"lifetime\"."
+            "The client \(client) may not have a token of this service that is valid for \(seconds) seconds. If requests to "
+                + "the service have \"lifetime\", choose fewer seconds with it."
         }
     }
 }

@@ -16,7 +16,7 @@ extension Dispatcher {
             throw error
         }
         let name = "\(service.identity)\n\(prepared.reuse())"
-        let slot = tokens.slot(name, at: grants.now())
+        let slot = tokens.slot(name, service.profile.reuse, at: grants.now())
         let known = usable(slot.token, for: request)
         let (issued, isNew) =
             if let known { (known, false) } else { try await newToken(body, for: request, in: slot, name) }
@@ -81,9 +81,7 @@ extension Dispatcher {
     /// in use until then: APNs refuses a new token within 20 minutes.
     private func usable(_ token: IssuedToken?, for request: ResolvedRequest) -> IssuedToken? {
         guard let token else { return nil }
-        let now = grants.now().seconds
-        // A clock that was set back must not keep a token alive.
-        guard now < token.refreshAfter, now + ServiceLifetime.allowance >= token.issuedAt else { return nil }
+        guard token.isFresh(at: grants.now().seconds) else { return nil }
         return mayUse(token.keyID, for: request) ? token : nil
     }
 

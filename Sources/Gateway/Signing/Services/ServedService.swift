@@ -9,15 +9,14 @@ final class ServedService: Sendable {
     let feature: ServedFeature
     /// Services with the same value get the same tokens for the same choices.
     let identity: String
-    /// What a request without members needs from the rules.
-    let standardSubject: OfferSubject
+    private let settings: ServiceSettings
 
     init(
         _ service: ServiceSettings, _ profile: ServiceProfile, of account: AccountSettings, keys: [KeyHandle],
         life: AccountKeys?
     ) {
         self.profile = profile
-        standardSubject = OfferSubject(lifetime: profile.lifetime(of: service))
+        settings = service
         feature = ServedFeature(profile, of: service)
         app = ServedApp(
             AppSettings(bundleID: service.path, features: [profile.id]), of: account, features: [feature], keys: keys,
@@ -25,13 +24,27 @@ final class ServedService: Sendable {
         let identifiers = profile.identifiers.map { service.identifiers[$0] ?? "" }
         identity = ([account.issuerID, profile.id, "\(service.lifetime ?? 0)"] + identifiers).joined(separator: "\n")
     }
+
+    /// What a request with these choices needs from the rules: also the lifetime that it gets.
+    func subject(choosing chosen: OfferSubject) -> OfferSubject {
+        var choices = settings.choices
+        if !chosen.scopes.isEmpty { choices.scopes = chosen.scopes }
+        if !chosen.origins.isEmpty { choices.origins = chosen.origins }
+        return OfferSubject(
+            scopes: chosen.scopes, origins: chosen.origins, subject: chosen.subject,
+            lifetime: profile.lifetime(of: settings, choices, chosen.lifetime))
+    }
 }
 
 extension ServiceProfile {
-    /// How many seconds a token is valid if the request chooses nothing; nil for a signed URL, which has no end.
-    func lifetime(of service: ServiceSettings) -> Int64? {
-        if let lifetime { return service.lifetime ?? lifetime.standard }
-        return claims.isEmpty ? nil : Self.oldest
+    /// How many seconds a token is valid; `Int64.max` for a signed URL, which has no end.
+    ///
+    /// - Parameter chosen: what the request chooses; nil for what the service has.
+    func lifetime(of service: ServiceSettings, _ choices: ServiceTokenChoices, _ chosen: Int64? = nil) -> Int64 {
+        guard let lifetime else { return claims.isEmpty ? .max : Self.oldest }
+        // Choices that Apple would refuse are refused later.
+        let limit = (try? check(choices)) ?? nil
+        return min(chosen ?? service.lifetime ?? lifetime.standard, limit ?? .max)
     }
 }
 

@@ -18,21 +18,24 @@ public final class ServiceTokenCache: Sendable {
         func keep(_ token: IssuedToken) { kept.withLock { $0 = token } }
     }
 
-    /// Callers choose scopes and origins, so the number of tokens has a limit. Above it, a token is not kept.
+    /// Callers choose scopes, origins and lifetimes, so the number of such tokens has a limit. Above it, a token is not kept.
     private static let most = 1000
 
     private let slots = Mutex<[String: Slot]>([:])
 
     public init() {}
 
-    func slot(_ name: String, at now: Timestamp) -> Slot {
+    /// - Parameter reuse: of the service. A token of a service that wants no new one for some time is always kept: callers
+    ///   choose nothing of it, so the configuration limits the number.
+    func slot(_ name: String, _ reuse: ServiceTokenReuse, at now: Timestamp) -> Slot {
         slots.withLock { slots in
             if let slot = slots[name] { return slot }
             if slots.count >= Self.most {
                 slots = slots.filter { $1.turn.isTaken || $1.token.map { $0.refreshAfter > now.seconds } == true }
             }
             let slot = Slot()
-            if slots.count < Self.most { slots[name] = slot }
+            let mustKeep = if case .forSeconds = reuse { true } else { false }
+            if mustKeep || slots.count < Self.most { slots[name] = slot }
             return slot
         }
     }
@@ -40,6 +43,8 @@ public final class ServiceTokenCache: Sendable {
 
 /// An answer with a service token, and what the gateway has to know about it.
 struct IssuedToken: Sendable {
+    /// When this gateway got to know the token, so that a clock that is set back does not keep it alive.
+    private let known = ContinuousClock.now
     /// The answer.
     let json: [UInt8]
     let keyID: String
@@ -49,6 +54,13 @@ struct IssuedToken: Sendable {
     let expires: Timestamp
     /// SHA-256 of the signing input, as in the entry of the signature.
     let digest: SHA256Digest
+
+    /// Whether the token may be handed out until `refreshAfter`, by the clock and by the time that has passed.
+    func isFresh(at now: Int64) -> Bool {
+        // Apple refuses a time in the future, but a clock may be a moment behind the one of another gateway.
+        now < refreshAfter && now + ServiceLifetime.allowance >= issuedAt
+            && .now - known < .seconds(max(0, refreshAfter - issuedAt))
+    }
 
     /// The time of `issuedAt`.
     var issued: Timestamp { Timestamp(milliseconds: 0).later(by: issuedAt) }

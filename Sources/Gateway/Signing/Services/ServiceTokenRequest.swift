@@ -36,7 +36,7 @@ struct ServiceTokenRequest: Sendable {
         lifetime = chosen ?? service.lifetime
         self.subject = OfferSubject(
             scopes: scopes ?? [], origins: origins ?? [], subject: subject,
-            lifetime: chosen ?? profile.lifetime(of: service))
+            lifetime: profile.lifetime(of: service, choices, chosen))
         for choice in profile.required where !choices.has(choice) {
             throw JSONReadError(.missing, at: choice.rawValue)
         }

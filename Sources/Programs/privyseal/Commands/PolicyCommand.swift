@@ -15,10 +15,14 @@ struct PolicyCommand: AsyncParsableCommand {
             commandName: "test",
             abstract: "Show whether a client may request a signature, and which line of the configuration decides.",
             discussion: """
-                  privyseal policy test --config gateway.yaml --client shop --app com.example.app \\
+                  privyseal policy test --config gateway.yaml --client shop \\
+                    --app com.example.app \\
                     --feature promotional-offer --product com.example.monthly --offer winback
 
                   privyseal policy test --config gateway.yaml --client notifier --service push
+                  privyseal policy test --config gateway.yaml --client builds \\
+                    --service connect \\
+                    --scope "GET /v1/apps" --lifetime 1200
 
                 Name everything that the request will name. Nothing is signed and no key is opened. The exit status is 0 \
                 for allowed, 1 for denied or not configured, and 78 if the configuration is wrong.
@@ -49,10 +53,29 @@ struct PolicyCommand: AsyncParsableCommand {
         @Option(help: ArgumentHelp("The key that the request names.", valueName: "key-id"))
         var key: String?
 
+        @Option(help: ArgumentHelp("A scope that the request chooses, such as \"GET /v1/apps\".", valueName: "scope"))
+        var scope: [String] = []
+
+        @Option(help: ArgumentHelp("An origin that the request chooses.", valueName: "origin"))
+        var origin: [String] = []
+
+        @Option(help: ArgumentHelp("The subject that the request chooses.", valueName: "subject"))
+        var subject: String?
+
+        @Option(help: ArgumentHelp("The lifetime that the request chooses.", valueName: "seconds"))
+        var lifetime: Int64?
+
         func validate() throws {
             let isForApp = app != nil && feature != nil
             guard isForApp != (service != nil), isForApp || (app == nil && feature == nil) else {
                 throw ValidationError("Give --app and --feature, or --service.")
+            }
+            let isOfService = !scope.isEmpty || !origin.isEmpty || subject != nil || lifetime != nil
+            guard service != nil || !isOfService else {
+                throw ValidationError("--scope, --origin, --subject and --lifetime are for a --service.")
+            }
+            guard service == nil || product == nil && offer == nil && key == nil else {
+                throw ValidationError("--product, --offer and --key are for an --app.")
             }
         }
 
@@ -68,7 +91,10 @@ struct PolicyCommand: AsyncParsableCommand {
             }
             let decision =
                 if let service {
-                    snapshot.dispatcher.explain(client: client, service: service)
+                    snapshot.dispatcher.explain(
+                        client: client, service: service,
+                        choosing: OfferSubject(
+                            scopes: scope, origins: origin, subject: subject, lifetime: lifetime))
                 } else {
                     snapshot.dispatcher.explain(
                         client: client, app: app ?? "", feature: feature ?? "", keyID: key, product: product,
@@ -90,7 +116,10 @@ struct PolicyCommand: AsyncParsableCommand {
 
         /// What the tested request does not name. A rule may forbid it for a request that does.
         private var omissions: String {
-            guard service == nil else { return "" }
+            if service != nil {
+                let choosesNothing = scope.isEmpty && origin.isEmpty && subject == nil && lifetime == nil
+                return choosesNothing ? ", for a request that chooses nothing" : ""
+            }
             let missing = [product == nil ? "product" : nil, offer == nil ? "offer" : nil].compactMap(\.self)
             return missing.isEmpty ? "" : ", for a request that names no \(missing.joined(separator: " and no "))"
         }

@@ -217,7 +217,7 @@ struct ClientTests {
             (
                 "burst: 100", "burst: 0.5",
                 [
-                    "gateway.yaml:32: clients[0].rate.burst: must be a whole number, but is a number; write it in decimal digits, "
+                    "gateway.yaml:32: clients[0].rate.burst: must be a whole number, but has a fraction; write it in decimal digits, "
                         + "without quotes or a unit."
                 ]
             ),

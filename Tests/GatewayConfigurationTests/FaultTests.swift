@@ -70,7 +70,7 @@ struct FaultTests {
                     + "without quotes or a unit."),
             Case(
                 "accounts:", "shutdownGracePeriod: 010\naccounts:",
-                "gateway.yaml:1: shutdownGracePeriod: must be a whole number, but is text; write it in decimal digits, "
+                "gateway.yaml:1: shutdownGracePeriod: must be a whole number, but begins with a zero; write it in decimal digits, "
                     + "without quotes or a unit."),
             Case(
                 "accounts:", "shutdownGracePeriod: \"30\"\naccounts:",

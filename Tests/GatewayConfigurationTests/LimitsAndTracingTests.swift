@@ -73,11 +73,11 @@ struct LimitsAndTracingTests {
             ),
             (
                 "batchBodyBytes: 4096", "batchBodyBytes: 2097153",
-                "limits.clientBodyBytes: is 2097152, which is less than limits.batchBodyBytes, 2097153."
+                "limits.clientBodyBytes: is 2097152, which is less than limits.batchBodyBytes, 2097153; raise this one, or set that one lower."
             ),
             (
                 "totalBodyBytes: 4194304", "totalBodyBytes: 2097151",
-                "limits.totalBodyBytes: is 2097151, which is less than limits.clientBodyBytes, 2097152."
+                "limits.totalBodyBytes: is 2097151, which is less than limits.clientBodyBytes, 2097152; raise this one, or set that one lower."
             ),
             ("sampling: 0.1", "sampling: 1.5", "tracing.sampling: is 1.5; it must be from 0 to 1."),
             ("sampling: 0.1", "sampling: -0.5", "tracing.sampling: is -0.5; it must be from 0 to 1."),

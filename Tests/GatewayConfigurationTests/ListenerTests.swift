@@ -135,7 +135,7 @@ struct ListenerTests {
             (
                 "public: {tls: {certificate: /c, key: tls/key.pem}}",
                 "gateway.yaml:2: listeners.public.tls.key: must be the absolute path of a file, such as "
-                    + "/etc/privyseal/tls/cert.pem."
+                    + "/etc/privyseal/tls/key.pem."
             ),
             (
                 "public: {tls: {\(files), minimumVersion: 1.1}}",

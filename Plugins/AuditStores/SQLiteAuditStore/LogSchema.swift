@@ -137,7 +137,7 @@ extension LogTables {
             throw .unfit("\(path) is not an audit log: \(error).")
         }
         guard kind.application == LogSchema.applicationID else {
-            throw .unfit("\(path) is a database, but not an audit log.")
+            throw .unfit("\(path) is empty, or another database than an audit log.")
         }
         guard let found = kind.version, [LogSchema.version, LogSchema.versionWithoutRegisters].contains(found) else {
             throw .unfit(

@@ -37,7 +37,9 @@ struct WorkloadToken: Sendable {
             throw .malformed("has a \(name) that is not strict JSON")
         }
         do throws(JSONReadError) { return try read(try document.root.anyObject()) } catch {
-            throw .malformed("has a \(name) with an invalid or missing \(error.path.isEmpty ? "value" : error.path)")
+            throw .malformed(
+                error.path.isEmpty
+                    ? "has a \(name) that is no JSON object" : "has an unusable \(name): \("\(error)".dropLast())")
         }
     }
 }

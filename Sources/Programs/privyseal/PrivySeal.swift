@@ -31,12 +31,12 @@ struct PrivySeal: AsyncParsableCommand {
               privyseal check --config gateway.yaml        test every key with a signature
               privyseal clients mint shop                  make a token for a client
               privyseal serve --config gateway.yaml        run the HTTP service
-              privyseal status --config gateway.yaml       show the state of the running service
+              privyseal status --config gateway.yaml       show the state of the service
               privyseal sign promotional-offer --config gateway.yaml \\
                 --app com.example.app productId=monthly offerIdentifier=winback
               privyseal verify --explain …                 find the mistake in a signature
               privyseal audit verify --config gateway.yaml verify the record of signatures
-              privyseal compliance report --config …       report the custody of keys to auditors
+              privyseal compliance report --config …       report key custody to auditors
 
             Shell completion: privyseal --generate-completion-script bash (or zsh, fish).
             """,

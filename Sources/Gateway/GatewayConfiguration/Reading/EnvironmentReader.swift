@@ -3,13 +3,16 @@ import SigningKit
 /// Reads the `PRIVYSEAL_…` variables, for settings that differ between processes with the same file.
 enum EnvironmentReader {
     private static let prefix = "PRIVYSEAL_"
+    /// Variables of the programs in `clients/`.
+    private static let ofClients: Set = ["PRIVYSEAL_URL", "PRIVYSEAL_TOKEN_FILE", "PRIVYSEAL_CA_FILE"]
 
     static func read(
         _ environment: [String: String], into configuration: inout GatewayConfiguration, _ findings: Findings
     ) {
         let variables = GatewayConfiguration.settings.flatMap(\.variables)
         let known = variables.map(\.name)
-        for (name, text) in environment.sorted(by: { $0.key < $1.key }) where name.hasPrefix(prefix) {
+        for (name, text) in environment.sorted(by: { $0.key < $1.key })
+        where name.hasPrefix(prefix) && !ofClients.contains(name) {
             guard let variable = variables.first(where: { $0.name.hasSameBytes(as: name) }) else {
                 // Not a fault: service managers and containers pass on variables for other programs or versions.
                 let suggestion = Suggestion.question(Suggestion.nearest(to: name, among: known))

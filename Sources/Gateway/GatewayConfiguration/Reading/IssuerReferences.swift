@@ -8,9 +8,11 @@ struct IssuerReferences {
     let findings: Findings
 
     func check() {
-        // Invalid issuers have faults of their own.
         let issuers = configuration.issuers
-        guard root.elements(of: "issuers").count == issuers.count else { return }
+        // An issuer with a fault may have no name here.
+        guard root.elements(of: "issuers").count == issuers.count, !issuers.contains(where: \.name.isEmpty) else {
+            return
+        }
         let names = issuers.map(\.name)
         let identities = root.elements(of: "clients").flatMap { $0.elements(of: "identities") }
         var used: Set<String> = []

@@ -51,7 +51,7 @@ extension GatewayConfiguration {
                 ("totalBodyBytes", totalBodyBytes, "clientBodyBytes", clientBodyBytes),
             ] where value < least {
                 findings.fault(
-                    "is \(value), which is less than limits.\(other), \(least)",
+                    "is \(value), which is less than limits.\(other), \(least); raise this one, or set that one lower",
                     at: given.origin(of: key) ?? given.origin.child(key))
             }
         }

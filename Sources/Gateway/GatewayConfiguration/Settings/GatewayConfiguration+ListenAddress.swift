@@ -56,6 +56,8 @@ extension GatewayConfiguration.ListenAddress {
     }
 
     private static func address(_ text: String) throws(InvalidValue) -> Self {
+        try require(!text.isEmpty, "is empty; write an address and a port, such as 127.0.0.1:8080")
+        try require(!text.contains("://"), "is a URL; write only the address and the port, such as 127.0.0.1:8080")
         guard let colon = text.lastIndex(of: ":") else {
             throw InvalidValue("has no port; write an address and a port, such as 127.0.0.1:8080")
         }

@@ -47,7 +47,8 @@ extension GatewayConfiguration {
             },
             .value("behindProxy", \.isBehindProxy, .boolean, "`true` if a proxy in front of it terminates TLS"),
             .optional(
-                "mode", \.mode, .parsed("four octal digits, such as `\"0660\"`", SocketMode.init), needsRestart: true,
+                "mode", \.mode, .parsed("four octal digits that begin with 0, such as `\"0660\"`", SocketMode.init),
+                needsRestart: true,
                 standard: "`\"0600\"`: the owner, and root",
                 "which users may connect to a Unix socket; to connect, a user needs the right to write"),
             .optional(

@@ -24,7 +24,7 @@ extension GatewayConfiguration {
                 missing: "the certificate chain in PEM, such as /etc/privyseal/tls/cert.pem",
                 "the certificate chain in PEM, the listener's own certificate first"),
             .value(
-                "key", \.key, .file(),
+                "key", \.key, .file(such: "/etc/privyseal/tls/key.pem"),
                 missing: "the certificate's private key in PEM, such as /etc/privyseal/tls/key.pem",
                 "the certificate's private key in PEM"),
             .value("minimumVersion", \.minimumVersion, .choice, "the oldest version of TLS that is accepted"),
@@ -32,7 +32,8 @@ extension GatewayConfiguration {
                 "clientCertificates", \.clientCertificates, .choice,
                 "`none`: not requested; `optional`: a caller may present one; `required`: no connection without one"),
             .optional(
-                "trustRoots", \.trustRoots, .file(), standard: "required unless `none`",
+                "trustRoots", \.trustRoots, .file(such: "/etc/privyseal/tls/ca.pem"),
+                standard: "required unless `none`",
                 "the CA certificates in PEM that verify client certificates, at most 64"),
         ]
 

@@ -106,7 +106,19 @@ extension SettingNode {
         findings.fault(
             isNull
                 ? "has no value; give \(expected.rawValue), or leave it out"
-                : "must be \(expected.rawValue), but is \(kind.rawValue)\(Self.hint(expected))", at: origin)
+                : "must be \(expected.rawValue), but \(flaw(as: expected))\(Self.hint(expected))", at: origin)
+    }
+
+    private func flaw(as expected: Kind) -> String {
+        guard expected == .wholeNumber, case .scalar(let text, isPlain: true) = content else {
+            return "is \(kind.rawValue)"
+        }
+        let digits = text.hasPrefix("-") ? text.dropFirst() : text[...]
+        if kind == .number { return digits.contains(".") ? "has a fraction" : "is too large" }
+        guard !digits.isEmpty, digits.utf8.allSatisfy((UInt8(ascii: "0")...UInt8(ascii: "9")).contains) else {
+            return "is \(kind.rawValue)"
+        }
+        return digits.hasPrefix("0") ? "begins with a zero" : "is too large"
     }
 
     /// The remedies for values that older YAML parsers accept.

@@ -19,7 +19,7 @@ extension GatewayStatus {
     private var head: String {
         var lines = [
             "PrivySeal \(process.version), \(isReady ? "ready" : "NOT READY"), up \(age), configured by \(process.configuration)",
-            "Last minute, a second: \(Decimals.text(rates.answered)) answered, \(Decimals.text(rates.refused)) refused, "
+            "Requests per second in the last minute: \(Decimals.text(rates.answered)) answered, \(Decimals.text(rates.refused)) refused, "
                 + "\(Decimals.text(rates.failed)) failed",
         ]
         if let audit { lines.append("Audit log: \(Self.text(of: audit))") }

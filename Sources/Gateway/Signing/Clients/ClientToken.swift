@@ -87,7 +87,7 @@ public enum ClientTokenError: Error, Equatable, Sendable {
 extension ClientTokenError: CustomStringConvertible {
     public var description: String {
         switch self {
-        case .notAToken: "it is not a PrivySeal token"
+        case .notAToken: "the header Authorization is not Bearer with a token of PrivySeal"
         case .length(let count): "it has \(count) characters; a token has \(ClientToken.length)"
         case .checksum: "its checksum is wrong: a character is mistyped"
         }

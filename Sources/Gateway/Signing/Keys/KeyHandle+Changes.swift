@@ -39,7 +39,10 @@ extension KeyHandle {
     }
 
     func fail(_ replica: KeyReplica, with error: KeyError) {
-        if replica.fail(with: error) { logger.error("The key cannot sign: \(error)", metadata: name(replica)) }
+        // A closed backend belongs to a gateway that stops, or to an earlier configuration.
+        if replica.fail(with: error), error != .closed {
+            logger.error("The key cannot sign: \(error)", metadata: name(replica))
+        }
         recordState(at: replica)
     }
 
@@ -58,6 +61,7 @@ extension KeyHandle {
         switch after {
         case .ready: logger.info("The key is ready", metadata: name)
         case .degraded(let why): logger.warning("The key is degraded: \(why)", metadata: name)
+        case .down(.closed), .refused(.closed): break
         case .down(let error), .refused(let error): logger.error("The key cannot sign: \(error)", metadata: name)
         }
     }

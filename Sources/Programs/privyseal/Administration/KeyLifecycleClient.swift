@@ -131,6 +131,7 @@ struct LocalKeyLifecycleClient: KeyLifecycleClient {
             defer { reader.close() }
             registers = try reader.registers()
         } else {
+            try DurableWrite.requireDirectory(of: settings.key.path)
             StandardError.print(
                 "There is no audit log at \(location.text) yet, so the states are those that the configuration gives.")
         }

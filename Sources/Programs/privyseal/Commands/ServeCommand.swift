@@ -25,7 +25,10 @@ struct ServeCommand: AsyncParsableCommand {
 
     @OptionGroup var config: ConfigurationOption
 
-    @Flag(help: "Exit with status 78 if an active key cannot be used as configured.")
+    @Flag(
+        help:
+            "Exit with status 78 if an active key is refused as it is configured. A key that is missing or does not answer is not."
+    )
     var strict = false
 
     func run() async throws {

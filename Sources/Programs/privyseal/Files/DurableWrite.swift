@@ -34,6 +34,10 @@ enum DurableWrite {
         guard access(directory(of: path), W_OK) == 0 else { throw refusal(path) }
     }
 
+    static func requireDirectory(of path: String) throws(CommandError) {
+        guard access(directory(of: path), F_OK) == 0 else { throw refusal(path) }
+    }
+
     private static func refusal(_ path: String) -> CommandError {
         guard errno == ENOENT else {
             return CommandError("\(path) cannot be written: \(String(cString: strerror(errno))).")

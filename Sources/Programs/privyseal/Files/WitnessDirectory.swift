@@ -20,8 +20,15 @@ struct WitnessDirectory {
     private var databasePath: String { "\(path)/witness.db" }
 
     func publicKey() throws(CommandError) -> String {
-        String(decoding: try InputFile.contents(of: keyPath + ".pub", limit: InputFile.Limit.keys), as: UTF8.self)
-            .trimmingCharacters(in: .whitespacesAndNewlines)
+        guard access(keyPath + ".pub", F_OK) == 0 else { throw noWitness }
+        return String(
+            decoding: try InputFile.contents(of: keyPath + ".pub", limit: InputFile.Limit.keys), as: UTF8.self
+        )
+        .trimmingCharacters(in: .whitespacesAndNewlines)
+    }
+
+    private var noWitness: CommandError {
+        CommandError("There is no witness in \(path) yet. Give the name of a new one with --name.")
     }
 
     /// - Parameter name: the name of a new witness; an existing one has its own.
@@ -45,9 +52,7 @@ struct WitnessDirectory {
             if access(keyPath + ".pub", F_OK) != 0 { try writePublicKey(of: key) }
             return (key, try memory(of: key, isNew: false))
         }
-        guard let name else {
-            throw CommandError("There is no witness in \(path) yet. Give the name of a new one with --name.")
-        }
+        guard let name else { throw noWitness }
         let key: WitnessKey
         do throws(NoteError) { key = try .generate(name: name) } catch { throw CommandError("--name: \(error)") }
         // The database comes first: a key without one is refused.

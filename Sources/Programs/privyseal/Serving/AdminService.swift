@@ -24,7 +24,7 @@ struct AdminService: Administration {
 
     func restartSigner(_ name: String, by actor: String) async throws(SignerRestartError) -> Bool {
         do throws(KeyError) { return try await Signers.shared.restart(name, because: "\(actor) ordered it.") } catch {
-            throw SignerRestartError(sentence: "\(error) The running processes still sign.")
+            throw SignerRestartError(sentence: "\(error) The running processes stay.")
         }
     }
 }

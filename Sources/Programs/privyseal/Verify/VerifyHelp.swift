@@ -14,7 +14,8 @@ enum VerifyHelp {
 
             curl -s localhost:8080/.well-known/jwks.json > jwks.json
             curl -s localhost:8080/v1/apps/com.example.app/promotional-offer \\
-                --oauth2-bearer "$(cat shop.token)" --json '{"productId":"premium","offerIdentifier":"winter50"}' |
+                --oauth2-bearer "$(cat shop.token)" \\
+                --json '{"productId":"premium","offerIdentifier":"winter50"}' |
               privyseal verify --key jwks.json
 
           For a legacy signature, also give the requested values:
@@ -29,7 +30,8 @@ enum VerifyHelp {
 
           Find out why a service of Apple refuses its token:
 
-            privyseal verify --explain --service apns --key 2X9R4HXF34=public.pem --jws eyJ…
+            privyseal verify --explain --service apns \\
+              --key 2X9R4HXF34=public.pem --jws eyJ…
 
           For a signature of any other server, give everything as fields:
 

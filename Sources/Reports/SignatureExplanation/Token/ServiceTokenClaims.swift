@@ -45,8 +45,11 @@ struct ServiceTokenClaims {
     private mutating func check(_ member: ServiceTokenMember, _ value: JSONValue?) {
         let name = member.name
         guard let value else {
-            if member.isRequired { findings.add(.claimMissing, in: name, "The claim \"\(name)\" is missing.") }
-            return
+            guard member.isRequired else { return }
+            let needed = profile.claims.filter(\.isRequired).map(\.name).joined(separator: ", ")
+            return findings.add(
+                .claimMissing, in: name, "The claim \"\(name)\" is missing.",
+                cure: "Add the claim. A token for \(profile.id) needs these: \(needed).")
         }
         guard value.kind == member.kind else {
             if member.kind == .number, value.kind == .string {
@@ -157,13 +160,20 @@ struct ServiceTokenClaims {
 }
 
 extension ServiceProfile {
-    /// The number of claims that are missing, unknown, or have another fixed value.
+    /// What the IDs of API clients begin with, which Apple makes for those who upload a public key.
+    private static let clientIDs = ["SEARCHADS.", "BUSINESSAPI.", "SCHOOLAPI."]
+
+    /// The number of claims that are missing, unknown, or have another fixed value or kind of ID.
     func faults(in claims: JSONObject) -> Int {
         let missing = self.claims.count { member in
             guard let value = claims[member.name] else { return member.isRequired }
             guard let fixed = member.fixed else { return false }
             return (try? value.string()) != fixed
         }
-        return missing + claims.names.count { !self.claims.map(\.name).containsExactly($0) }
+        // This alone tells an assertion for Apple Ads from a client secret of Sign in with Apple.
+        let subject = (try? claims["sub"]?.string()) ?? ""
+        let isClient = Self.clientIDs.contains { subject.hasPrefix($0) }
+        let other = !subject.isEmpty && isClient != identifiers.contains(.clientID) ? 1 : 0
+        return missing + other + claims.names.count { !self.claims.map(\.name).containsExactly($0) }
     }
 }

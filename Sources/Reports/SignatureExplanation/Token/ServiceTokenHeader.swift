@@ -5,16 +5,20 @@ import StrictJSON
 struct ServiceTokenHeader {
     private(set) var keyID: String?
     private(set) var findings: [Finding] = []
+    private let cure: String
 
     init(_ bytes: [UInt8], _ profile: ServiceProfile, teamID: String?) {
+        let expected =
+            [ServiceTokenMember("alg", .string, fixed: "ES256"), ServiceTokenMember("kid", .string)] + profile.header
+        cure =
+            "Give the header exactly these members, all strings: \(expected.map(\.name).joined(separator: ", "))."
+            + (profile.header.contains { $0.name == "id" } ? " id is the Team ID, a period and the service ID." : "")
         let header: JSONObject
         do { header = try JSONDocument(parsing: bytes).root.anyObject() } catch {
             findings.addUnreadable(error, .headerNotJSON, in: "header")
             return
         }
         keyID = try? header["kid"]?.string()
-        let expected =
-            [ServiceTokenMember("alg", .string, fixed: "ES256"), ServiceTokenMember("kid", .string)] + profile.header
         for member in expected { check(member, header[member.name], teamID) }
         for name in header.names where !expected.map(\.name).containsExactly(name) {
             if name == "typ" {
@@ -37,16 +41,18 @@ struct ServiceTokenHeader {
             // Apple's libraries for App Store Connect work without it.
             let severity: Finding.Severity = name == "typ" ? .warning : .error
             return findings.add(
-                .headerMemberMissing, in: name, "The header has no member \"\(name)\".", severity: severity)
+                .headerMemberMissing, in: name, "The header has no member \"\(name)\".", severity: severity, cure: cure)
         }
         guard let text = try? value.string() else {
-            return findings.add(.headerMemberKind, in: name, "The header's \"\(name)\" is not a string.")
+            return findings.add(.headerMemberKind, in: name, "The header's \"\(name)\" is not a string.", cure: cure)
         }
         if let fixed = member.fixed, text != fixed {
             let code: FindingCode = name == "alg" ? .headerAlg : name == "typ" ? .headerTyp : .claimValue
             return findings.add(code, in: name, "The header's \(name) is \"\(text)\", not \"\(fixed)\".")
         }
-        if text.isEmpty { return findings.add(.headerMemberMissing, in: name, "The header's \(name) is empty.") }
+        if text.isEmpty {
+            return findings.add(.headerMemberMissing, in: name, "The header's \(name) is empty.", cure: cure)
+        }
         if name == "id", let teamID, !text.hasPrefix("\(teamID).") {
             findings.add(
                 .identifierOther, in: "id",

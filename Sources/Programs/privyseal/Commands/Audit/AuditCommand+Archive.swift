@@ -13,7 +13,8 @@ extension AuditCommand {
             commandName: "archive",
             abstract: "Write old entries to files, and with --drop remove them from the database.",
             discussion: """
-                  privyseal audit archive --before 2026-01-01 --to /srv/archive --config gateway.yaml
+                  privyseal audit archive --before 2026-01-01 --to /srv/archive \\
+                    --config gateway.yaml
                   privyseal audit archive --before 365d --to /srv/archive --drop \\
                     --config gateway.yaml
 

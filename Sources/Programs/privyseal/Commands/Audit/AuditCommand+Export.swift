@@ -10,8 +10,10 @@ extension AuditCommand {
             commandName: "export",
             abstract: "Write entries as JSON Lines or CSV, for other programs.",
             discussion: """
-                  privyseal audit export --since 2026-11-01 --out november.jsonl --config gateway.yaml
-                  privyseal audit export --format csv --client shop --config gateway.yaml > shop.csv
+                  privyseal audit export --since 2026-11-01 \\
+                    --out november.jsonl --config gateway.yaml
+                  privyseal audit export --format csv --client shop \\
+                    --config gateway.yaml > shop.csv
 
                 Without filters, all entries of the log that are in the database are written, the oldest first. With \
                 --all-logs, the entries of all logs are in the order of their times. JSON Lines then need --with-index, \
@@ -23,10 +25,11 @@ extension AuditCommand {
                 --with-index writes {"index":7,"entry":{...}} instead.
 
                 CSV
-                RFC 4180, in UTF-8, with this header:
+                RFC 4180, in UTF-8, with this header in one line:
 
-                  \(EntryCSV.header[..<11].joined(separator: ","))
-                  \(EntryCSV.header[11...].joined(separator: ","))
+                  \(EntryCSV.header[..<10].joined(separator: ",")),
+                  \(EntryCSV.header[10..<17].joined(separator: ",")),
+                  \(EntryCSV.header[17...].joined(separator: ","))
 
                 Lists (products, offers) are joined by spaces, or are JSON if a value contains a space. outcome is the \
                 word that --outcome finds. other is a JSON object of the members that have no column. Texts that begin \
@@ -105,7 +108,8 @@ extension AuditCommand {
             abstract: "Count signatures and refusals by client, key, feature and outcome over time.",
             discussion: """
                   privyseal audit stats --since 30d --config gateway.yaml
-                  privyseal audit stats --day 2026-11-21 --by hour --format csv --config gateway.yaml
+                  privyseal audit stats --day 2026-11-21 --by hour \\
+                    --format csv --config gateway.yaml
                   privyseal audit stats --client shop --by month --config gateway.yaml
 
                 Hours, days and months are in UTC. With --all-logs, the counts of all logs in the database are added.

@@ -12,7 +12,8 @@ extension AuditCommand {
             commandName: "migrate",
             abstract: "Move the log to another database.",
             discussion: """
-                  privyseal audit migrate --from /var/lib/privyseal/audit.db --config gateway.yaml
+                  privyseal audit migrate --from /var/lib/privyseal/audit.db \\
+                    --config gateway.yaml
                   privyseal audit migrate --from sqlite:/var/lib/privyseal/audit.db \\
                     --to "postgresql://privyseal@db1/privyseal?sslmode=verify-full"
 

@@ -39,6 +39,11 @@ struct AuditLogOption: ParsableArguments {
         }
         if let origin { location.origin = origin }
         let reader = try location.read()
+        if let origin, reader.identity.origin != origin {
+            let found = reader.identity.origin
+            reader.close()
+            throw CommandError("The audit log in \(location.text) is \(found), not \(origin).")
+        }
         return AuditSource(location: location, reader: reader, configuration: configuration, own: audit)
     }
 
@@ -122,7 +127,7 @@ struct AuditKeyOption: ParsableArguments {
         help: ArgumentHelp(
             """
             A file with public keys (vkey), one in each line: the log's, and a cosigner's. Repeat the option for more \
-            files; with --config, the log's own .pub file is used too.
+            files; in a command with --config, the log's own .pub file is used too.
             """, valueName: "vkey-file"),
         completion: .file(extensions: ["pub"]))
     var files: [String] = []
@@ -199,7 +204,7 @@ struct AuditCheckpointOption: ParsableArguments {
         help: ArgumentHelp(
             """
             A file with checkpoints from another place, each followed by an empty line. Repeat the option for more \
-            files; with --config, the configured file is used too.
+            files; in a command with --config, the configured file is used too.
             """, valueName: "file"),
         completion: .file())
     var files: [String] = []

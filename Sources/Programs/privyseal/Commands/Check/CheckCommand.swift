@@ -11,9 +11,10 @@ struct CheckCommand: AsyncParsableCommand {
             database. It shows differences between configuration and register, and unfinished work on tokens, each \
             with the action to take. The configuration declares keys, the register holds their states; see \
             docs/key-life.md.
-            It also reads the certificate and the key of each listener with TLS, and the keys of each issuer.
+            It also tests the address of each listener, its certificate and key, and the keys of each issuer.
             The exit status is 0 if every key is fit to sign, every listener can be used, every issuer has keys, and \
-            nothing needs action, 1 if not, and 78 if the configuration is wrong. A proposal that waits for a second administrator is shown, and is not a fault.
+            nothing needs action, 1 if not, and 78 if the configuration is wrong. \
+            A proposal that waits for a second administrator is shown, and is not a fault.
             """)
 
     @OptionGroup var config: ConfigurationOption

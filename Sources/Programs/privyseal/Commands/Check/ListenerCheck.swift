@@ -4,7 +4,7 @@ import GatewayHTTP
 import SigningKit
 import StrictJSON
 
-/// What `privyseal check` reports on the listeners: their TLS files, and the owners of their sockets.
+/// What `privyseal check` reports on the listeners: their addresses, TLS files, and the owners of their sockets.
 struct ListenerCheck {
     let members: [JSONMembers]
     let sentences: [String]
@@ -18,8 +18,10 @@ struct ListenerCheck {
         var isFine = true
         for listener in configuration.listeners {
             let name = listener.role.rawValue
-            do throws(CommandError) {
-                let expiry = try ListenerSettings(listener).tls.map { Timestamp(milliseconds: Int64($0.expiry) * 1000) }
+            do {
+                let settings = try ListenerSettings(listener)
+                try settings.requireUsableAddress()
+                let expiry = settings.tls.map { Timestamp(milliseconds: Int64($0.expiry) * 1000) }
                 members.append(["name": name, "certificateExpiresAt": expiry])
                 guard let expiry else { continue }
                 let hasExpired = expiry <= now

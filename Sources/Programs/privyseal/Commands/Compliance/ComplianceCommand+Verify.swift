@@ -11,7 +11,8 @@ extension ComplianceCommand {
             commandName: "verify",
             abstract: "Check a report's signature, the checkpoint that it is anchored to, and its page.",
             discussion: """
-                  privyseal compliance verify compliance-….json --key audit.db.key.pub --page compliance-….html
+                  privyseal compliance verify compliance-….json --key audit.db.key.pub \\
+                    --page compliance-….html
 
                 With --database, the command also verifies the log and compares it with the report's checkpoint: the \
                 report then describes this log, which is unchanged since. A report with failed checks verifies like \

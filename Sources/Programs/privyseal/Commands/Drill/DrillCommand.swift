@@ -10,7 +10,8 @@ struct DrillCommand: AsyncParsableCommand {
             expected and the actual results, as JSON and as a page to print and sign.
 
               privyseal drill run scheduled-rotation --throw-away --config gateway.yaml
-              privyseal drill run compromise --config staging.yaml --app com.example.staging \\
+              privyseal drill run compromise --config staging.yaml \\
+                --app com.example.staging \\
                 --client-token-file drill.token --new 3Y8S5JYG45
               privyseal drill list --config gateway.yaml
               privyseal drill compare --config gateway.yaml

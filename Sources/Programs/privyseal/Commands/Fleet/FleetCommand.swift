@@ -41,7 +41,8 @@ struct FleetCommand: ParsableCommand {
             commandName: "fence",
             abstract: "Prevent a gateway that does not answer from signing, so that nothing waits for it.",
             discussion: """
-                  privyseal fleet fence example.com/privyseal/shop-3 --reason "Its machine is lost" --yes \\
+                  privyseal fleet fence example.com/privyseal/shop-3 \\
+                    --reason "Its machine is lost" --yes \\
                     --config gateway.yaml
 
                 The gateway cannot write to its log any more, so it signs nothing, even if it continues later. Start it \
@@ -77,7 +78,8 @@ extension FleetCommand {
             commandName: "forget-refused-pins",
             abstract: "Allow the gateways to send PINs again that a token has refused.",
             discussion: """
-                  privyseal fleet forget-refused-pins "SoftHSM project/SoftHSM v2/1f2e3d4c5b6a7988/shop" \\
+                  privyseal fleet forget-refused-pins \\
+                    "SoftHSM project/SoftHSM v2/1f2e3d4c5b6a7988/shop" \\
                     --reason "The token has the new PIN now" --config gateway.yaml
 
                 A PIN that a token refused from one gateway is sent by no gateway of the fleet, because a few wrong PINs lock a \

@@ -97,19 +97,26 @@ struct KeyAnswerText {
         case .active: nil
         case .retiring:
             record.retireAt.map {
-                "\(key) stops answering at \($0.text). Revoke it in App Store Connect after that, not before; then "
+                "\(key) stops answering at \($0.text). Revoke it \(place(record)) after that, not before; then "
                     + "\(command("destroy \(key)")) deletes it from its token."
             }
         case .suspended:
             "\(change("resume \(key)")) brings it back\(record.suspendedFrom.map { " to \($0.rawValue)" } ?? "")."
         case .compromised:
-            "revoke it in App Store Connect, import a new key and activate that. If it was a false alarm, "
+            "revoke it \(place(record)), import a new key and activate that. If it was a false alarm, "
                 + "\(change("restore \(key)")) undoes it."
         case .retired:
-            "revoke it in App Store Connect; then \(command("destroy \(key)")) deletes it from its token."
+            "revoke it \(place(record)); then \(command("destroy \(key)")) deletes it from its token."
         case .staged: "\(change("activate \(key)")) makes it active."
         case .destroyed: "remove it from the configuration, and reload."
         }
+    }
+
+    /// Where Apple shows the key. The keys of services have accounts of their own.
+    private func place(_ record: KeyLifecycleRecord) -> String {
+        record.issuerID.hasPrefix("services/")
+            ? "on the page where Apple issued it (for most services Certificates, Identifiers & Profiles)"
+            : "in App Store Connect"
     }
 
     /// The command that finds the change in the audit log.

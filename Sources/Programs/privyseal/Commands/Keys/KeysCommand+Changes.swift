@@ -42,7 +42,7 @@ extension KeysCommand {
                 If the new key fails within --watch, the old one automatically becomes active again, the new one is \
                 suspended, and the log and privyseal keys history say why.
 
-                Revoke the old key in App Store Connect once it is retired, not before: its last signatures may still \
+                Revoke the old key at Apple once it is retired, not before: its last signatures may still \
                 be in use until then.
                 """)
 

@@ -99,7 +99,7 @@ extension KeysCommand {
                 document,
                 text: (gone.allSatisfy { $0.destroyedPrivate == 0 } ? "There was no private key left.\n" : "")
                     + "The key \(keyID) is destroyed. \(lines.joined(separator: " "))\n"
-                    + "Next: remove it from the configuration, and revoke it in App Store Connect if that is not done.")
+                    + "Next: remove it from the configuration, and revoke it at Apple if that is not done.")
         }
     }
 }

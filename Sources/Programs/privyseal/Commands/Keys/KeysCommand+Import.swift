@@ -14,7 +14,8 @@ extension KeysCommand {
                 The key comes from a .p8 file, or with --wrapped from a package that keys wrap made for a wrapping key \
                 of this token. It is then staged: it signs only proofs until it is activated.
 
-                  privyseal keys import AuthKey_2X9R4HXF34.p8 --key-id 2X9R4HXF34 --config gateway.yaml \\
+                  privyseal keys import AuthKey_2X9R4HXF34.p8 --key-id 2X9R4HXF34 \\
+                    --config gateway.yaml \\
                     --into 'pkcs11:token=appstore?module-path=/usr/lib/softhsm/libsofthsm2.so&pin-source=file:/run/pin'
 
                 Without --into, the key goes into all places that the configuration names for it: its uri and its \
@@ -40,7 +41,7 @@ extension KeysCommand {
                     + "the configuration names for the key.", valueName: "uri"))
         var into: [String] = []
 
-        @Option(help: ArgumentHelp("The key's ID, as App Store Connect shows it.", valueName: "key-id"))
+        @Option(help: ArgumentHelp("The key's ID, as Apple shows it.", valueName: "key-id"))
         var keyID: String
 
         @Option(

@@ -32,7 +32,8 @@ extension KeysCommand {
             abstract: "Approve the proposal of another administrator.",
             discussion: """
                   privyseal keys proposals --config gateway.yaml
-                  privyseal keys approve k7mxq2pd --digest sha256:… --admin https://127.0.0.1:8443 --token-file mine.token
+                  privyseal keys approve k7mxq2pd --digest sha256:… \\
+                    --admin https://127.0.0.1:8443 --token-file mine.token
 
                 privyseal keys proposals shows each proposal in full, with its digest. The approval is valid for that \
                 digest only.

@@ -10,7 +10,8 @@ extension KeysCommand {
             commandName: "wrap",
             abstract: "Wrap a .p8 in a package that only one token can open; for a machine without a network.",
             discussion: """
-                  privyseal keys wrap AuthKey_2X9R4HXF34.p8 --for wrapping.pem --out AuthKey_2X9R4HXF34.wrapped
+                  privyseal keys wrap AuthKey_2X9R4HXF34.p8 --for wrapping.pem \\
+                    --out AuthKey_2X9R4HXF34.wrapped
 
                 keys wrapping-key makes the public wrapping key; keys import --wrapped imports the package.
                 """)

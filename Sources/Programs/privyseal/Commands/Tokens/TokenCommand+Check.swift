@@ -11,7 +11,8 @@ extension TokenCommand {
             discussion: """
                 Apple answers a token from a wrong clock like a token from a wrong key. Give the header as it arrives:
 
-                  privyseal token check --date "$(curl -sI https://api.storekit.apple.com | sed -n 's/^date: //Ip')"
+                  privyseal token check --date \\
+                    "$(curl -sI https://api.storekit.apple.com | sed -n 's/^date: //Ip')"
 
                 The header has whole seconds, and the answer takes a moment, so a difference of up to 5 seconds says \
                 nothing. Tokens with an end carry a time 60 seconds ago, so Apple accepts them if this clock is up to 60 \
@@ -84,6 +85,7 @@ enum HTTPDateText {
     /// Reads an IMF-fixdate, the only form that servers send.
     static func parse(_ text: String) throws(CommandError) -> Timestamp {
         let trimmed = text.trimmingCharacters(in: .whitespacesAndNewlines)
+        guard !trimmed.isEmpty else { throw CommandError("--date is empty. If curl made the value, it got no answer.") }
         let formatter = DateFormatter()
         formatter.locale = Locale(identifier: "en_US_POSIX")
         formatter.timeZone = .gmt

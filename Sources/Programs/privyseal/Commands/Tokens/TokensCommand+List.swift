@@ -17,7 +17,7 @@ extension TokensCommand {
 
                   privyseal tokens list --config gateway.yaml
                   privyseal tokens list --key 3Y8S5JYG45 --format json --config gateway.yaml
-                  privyseal tokens list --all-logs --config gateway.yaml     (of all gateways of a fleet)
+                  privyseal tokens list --all-logs --config gateway.yaml   (of a fleet)
 
                 Revoking a key at Apple ends all of its tokens.
                 """)
@@ -39,7 +39,10 @@ extension TokensCommand {
         }
 
         private func text(_ tokens: [LongLivedToken], at now: Timestamp) -> String {
-            guard !tokens.isEmpty else { return "No long-lived token is valid." }
+            guard !tokens.isEmpty else {
+                let which = key.map { " of the key \(PlainText.of($0))" } ?? ""
+                return "No long-lived token\(which) is valid."
+            }
             return TextTable(
                 header: ["EXPIRES", "IN", "SERVICE", "PROFILE", "CLIENT", "KEY ID", "ISSUED", "ENTRY"]
                     + (all.allLogs ? ["LOG"] : []),

@@ -21,7 +21,8 @@ struct WitnessCommand: ParsableCommand {
             commandName: "serve",
             abstract: "Cosign each checkpoint of a log that only grew since the last one.",
             discussion: """
-                  privyseal witness serve --directory /var/lib/privyseal-witness --name witness.example.com/w1 \\
+                  privyseal witness serve --directory /var/lib/privyseal-witness \\
+                    --name witness.example.com/w1 \\
                     --logs shop.vkey --listen 127.0.0.1:8095
 
                 The first start makes the witness' own Ed25519 key and its database in the directory, and prints the \
@@ -129,7 +130,8 @@ struct WitnessCommand: ParsableCommand {
             commandName: "key",
             abstract: "Print the public key of a witness, for policies; with --name, make a new witness.",
             discussion: """
-                  privyseal witness key --directory /var/lib/privyseal-witness --name witness.example.com/w1
+                  privyseal witness key --directory /var/lib/privyseal-witness \\
+                    --name witness.example.com/w1
 
                 The line is a verifier key (vkey, C2SP tlog-cosignature). In a policy it follows the word witness and a \
                 name. With --name and an empty directory, the command makes the witness first, as its first start would.

@@ -34,6 +34,8 @@ public final class KeyStateCache: KeyStates {
         var deadlineOffsets = DeadlineOffsets()
         /// The fingerprints of keys that are compromised or destroyed.
         var lost: Set<PublicKeyFingerprint> = []
+        /// The fingerprints of open keys, by key ID. The register may not have them yet.
+        var open: [String: PublicKeyFingerprint] = [:]
         var isLoaded = false
     }
 
@@ -87,6 +89,13 @@ public final class KeyStateCache: KeyStates {
                 !state.stops.contains(where: { $0.order.keyID == keyID && $0.state == .compromised })
             else { return false }
             return !(fingerprint.map(state.lost.contains) ?? false)
+        }
+    }
+
+    public func note(_ fingerprint: PublicKeyFingerprint, ofOpen keyID: String) {
+        state.withLock { state in
+            guard state.open.updateValue(fingerprint, forKey: keyID) != fingerprint else { return }
+            state.publish(fleetClock)
         }
     }
 
@@ -314,8 +323,11 @@ extension KeyStateCache.State {
         lost = Set(records.values.filter(\.isUntrusted).compactMap(\.fingerprint))
         let held = held
         // Another person may have the private key, perhaps under another ID.
-        let stolen = Set(records.values.filter(\.isCompromised).compactMap(\.fingerprint))
-        func isStolen(_ record: KeyLifecycleRecord) -> Bool { record.fingerprint.map(stolen.contains) ?? false }
+        let open = open
+        func fingerprint(_ record: KeyLifecycleRecord) -> PublicKeyFingerprint? { record.fingerprint ?? open[record.keyID] }
+        let stolen = Set(
+            records.values.filter { $0.isCompromised || held[$0.keyID] == .compromised }.compactMap(fingerprint))
+        func isStolen(_ record: KeyLifecycleRecord) -> Bool { fingerprint(record).map(stolen.contains) ?? false }
         shownBefore = nil
         for issuerID in Set(accounts.map(\.issuerID)).union(served.keys) {
             let own = records.values.filter { $0.issuerID == issuerID }

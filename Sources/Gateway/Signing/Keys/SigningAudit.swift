@@ -12,6 +12,9 @@ public protocol KeyStates: Sendable {
     /// The fingerprint that the register has for the key; nil if it has none.
     func fingerprint(of keyID: String) -> PublicKeyFingerprint?
 
+    /// Notes the fingerprint of a key that was opened, so that it does not sign if it is compromised under another ID.
+    func note(_ fingerprint: PublicKeyFingerprint, ofOpen keyID: String)
+
     /// Sets the accounts and clients of the configuration that begins to serve.
     func declare(_ accounts: [AccountSettings], clients: [ClientSettings], at time: Timestamp)
 }

@@ -53,7 +53,3 @@ extension KMSKey: CustomStringConvertible, CustomReflectable {
     var description: String { "KMSKey \(arn)" }
     var customMirror: Mirror { Mirror(self, children: [:]) }
 }
-
-extension Base64 {
-    func text(_ bytes: [UInt8]) -> String { String(decoding: encode(bytes), as: UTF8.self) }
-}

@@ -8,8 +8,6 @@ public struct KeyPackage: Sendable {
     public let key: WrappedKey
 
     public static let format = "privyseal-wrapped-key"
-    /// In bytes; a package has about a thousand.
-    public static let maximumSize = 16 << 10
     private static let version = 1
     private static let algorithms: [WrappingHash: String] = [
         .sha1: "RSA-OAEP-SHA1+AES-256-KWP", .sha256: "RSA-OAEP-SHA256+AES-256-KWP",
@@ -58,12 +56,12 @@ extension KeyPackage: Encodable {
     }
 
     public func encode(to encoder: any Encoder) throws {
-        let base64 = { (bytes: [UInt8]) in String(decoding: Base64.standard.encode(bytes), as: UTF8.self) }
         let file = File(
             format: Self.format, version: Self.version, algorithm: Self.algorithms[key.hash] ?? "",
             wrappingKeyFingerprint: key.wrappingKey, keyFingerprint: "\(PublicKeyFingerprint(of: key.publicKey))",
-            publicKey: base64(Array(key.publicKey.derRepresentation)), encryptedAesKey: base64(key.encryptedAESKey),
-            encryptedKey: base64(key.encryptedKey))
+            publicKey: Base64.standard.text(key.publicKey.derRepresentation),
+            encryptedAesKey: Base64.standard.text(key.encryptedAESKey),
+            encryptedKey: Base64.standard.text(key.encryptedKey))
         try file.encode(to: encoder)
     }
 

@@ -20,7 +20,7 @@ public enum PercentEncoding {
         let kept = Set(form.kept.utf8)
         var encoded: [UInt8] = []
         for byte in bytes {
-            if isAlphanumeric(byte) || kept.contains(byte) {
+            if byte.isASCIIAlphanumeric || kept.contains(byte) {
                 encoded.append(byte)
             } else if byte == 0x20, form.spaceAsPlus {
                 encoded.append(UInt8(ascii: "+"))
@@ -52,9 +52,12 @@ public enum PercentEncoding {
     public static func decode(_ text: some Sequence<UInt8>) -> String? {
         decodeBytes(text).flatMap { String(validating: $0, as: UTF8.self) }
     }
+}
 
-    private static func isAlphanumeric(_ byte: UInt8) -> Bool {
-        switch byte {
+extension UInt8 {
+    /// Whether it is a letter or a digit of ASCII.
+    public var isASCIIAlphanumeric: Bool {
+        switch self {
         case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
             UInt8(ascii: "0")...UInt8(ascii: "9"):
             true

@@ -14,6 +14,8 @@ public enum Base64: Sendable {
         return characters
     }
 
+    public func text(_ bytes: some Collection<UInt8>) -> String { String(decoding: encode(bytes), as: UTF8.self) }
+
     public func append(_ bytes: [UInt8], to characters: inout [UInt8]) {
         bytes.withUnsafeBufferPointer { append(contiguous: $0, to: &characters) }
     }

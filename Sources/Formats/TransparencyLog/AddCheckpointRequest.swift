@@ -39,7 +39,7 @@ public struct AddCheckpointRequest: Hashable, Sendable {
     }
 
     public var text: String {
-        let lines = hashes.map { String(decoding: Base64.standard.encode($0.bytes), as: UTF8.self) + "\n" }
+        let lines = hashes.map { Base64.standard.text($0.bytes) + "\n" }
         return "old \(oldSize)\n\(lines.joined())\n\(note)"
     }
 }

@@ -105,7 +105,7 @@ public struct NoteSignature: Hashable, Sendable {
     /// The line with its newline.
     public var line: String {
         let keyID = withUnsafeBytes(of: keyID.bigEndian) { Array($0) }
-        return "\u{2014} \(name) \(String(decoding: Base64.standard.encode(keyID + bytes), as: UTF8.self))\n"
+        return "\u{2014} \(name) \(Base64.standard.text(keyID + bytes))\n"
     }
 }
 
@@ -260,7 +260,7 @@ public struct Checkpoint: Hashable, Sendable {
 
     /// The text to sign.
     public var text: String {
-        let root = String(decoding: Base64.standard.encode(root.bytes), as: UTF8.self)
+        let root = Base64.standard.text(root.bytes)
         return ([origin, String(size), root] + extensions).map { $0 + "\n" }.joined()
     }
 

@@ -1,3 +1,5 @@
+import Encodings
+
 /// An `http` or `https` URL without user information and without a fragment (RFC 3986 §3).
 struct HTTPAddress: Hashable, Sendable {
     let isEncrypted: Bool
@@ -36,9 +38,8 @@ struct HTTPAddress: Hashable, Sendable {
             guard let end = authority.firstIndex(of: "]") else { return nil }
             host = authority[authority.index(after: authority.startIndex)..<end]
             rest = authority[authority.index(after: end)...]
-            guard host.contains(":"), host.utf8.allSatisfy({ isHexadecimal($0) || $0 == UInt8(ascii: ":") }) else {
-                return nil
-            }
+            let isInAddress = { Hexadecimal.value($0) != nil || $0 == UInt8(ascii: ":") }
+            guard host.contains(":"), host.utf8.allSatisfy(isInAddress) else { return nil }
         } else {
             rest = authority[host.endIndex...]
             guard !host.isEmpty, host.utf8.allSatisfy(isInName) else { return nil }
@@ -50,19 +51,7 @@ struct HTTPAddress: Hashable, Sendable {
         return (host.lowercased(), Int(port))
     }
 
-    private static func isHexadecimal(_ byte: UInt8) -> Bool {
-        switch byte | 0x20 {
-        case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "a")...UInt8(ascii: "f"): true
-        default: false
-        }
-    }
-
-    private static func isInName(_ byte: UInt8) -> Bool {
-        switch byte | 0x20 {
-        case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "a")...UInt8(ascii: "z"): true
-        default: byte == UInt8(ascii: "-") || byte == UInt8(ascii: ".") || byte == UInt8(ascii: "_")
-        }
-    }
+    private static func isInName(_ byte: UInt8) -> Bool { byte.isASCIIAlphanumeric || "-._".utf8.contains(byte) }
 
     /// For the header `Host` (RFC 9110 §7.2).
     var authority: String {

@@ -1,3 +1,4 @@
+import Encodings
 import SigningKit
 
 /// The name of a KMS key, as the parameter `KeyId` of the KMS API takes it: a key ID, an alias or an ARN.
@@ -40,7 +41,7 @@ struct KMSKeyName: Hashable, Sendable {
 
     /// Letters, digits and dashes: a UUID, or `mrk-` and hexadecimal digits for a multi-Region key.
     private static func isKeyID(_ text: Substring) -> Bool {
-        (1...64).contains(text.utf8.count) && text.utf8.allSatisfy { isAlphanumeric($0) || $0 == UInt8(ascii: "-") }
+        (1...64).contains(text.utf8.count) && text.utf8.allSatisfy { $0.isASCIIAlphanumeric || $0 == UInt8(ascii: "-") }
             && text.contains("-")
     }
 
@@ -48,16 +49,7 @@ struct KMSKeyName: Hashable, Sendable {
     private static func isAliasName(_ text: Substring) -> Bool {
         let others = "/_-".utf8
         return (1...250).contains(text.utf8.count)
-            && text.utf8.allSatisfy { isAlphanumeric($0) || others.contains($0) }
-    }
-
-    private static func isAlphanumeric(_ byte: UInt8) -> Bool {
-        switch byte {
-        case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "a")...UInt8(ascii: "z"),
-            UInt8(ascii: "A")...UInt8(ascii: "Z"):
-            true
-        default: false
-        }
+            && text.utf8.allSatisfy { $0.isASCIIAlphanumeric || others.contains($0) }
     }
 }
 

@@ -201,7 +201,7 @@ public enum RegistersLine {
             hash.update(data: bytes(of: name.count) + name + bytes(of: register.entry))
             hash.update(data: Array(AuditRegister.digest(of: register.value)))
         }
-        return prefix + String(decoding: Base64.standard.encode(Array(hash.finalize())), as: UTF8.self)
+        return prefix + Base64.standard.text(Array(hash.finalize()))
     }
 
     /// The `registers` line of a checkpoint. Nil if an older version signed it (ADR 41).

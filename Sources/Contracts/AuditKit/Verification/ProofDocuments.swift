@@ -31,7 +31,7 @@ extension InclusionProofDocument {
     }
 
     public var text: String {
-        let entry = String(decoding: Base64.standard.encode(entry), as: UTF8.self)
+        let entry = Base64.standard.text(entry)
         return "\(Self.header)\nextra \(entry)\nindex \(index)\n\(ProofText.lines(of: hashes))\n\(note)"
     }
 
@@ -144,7 +144,7 @@ enum ProofText {
     }
 
     static func lines(of hashes: [MerkleHash]) -> String {
-        hashes.map { String(decoding: Base64.standard.encode($0.bytes), as: UTF8.self) + "\n" }.joined()
+        hashes.map { Base64.standard.text($0.bytes) + "\n" }.joined()
     }
 
     static func checkpoint(

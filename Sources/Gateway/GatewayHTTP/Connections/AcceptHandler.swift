@@ -1,3 +1,4 @@
+import Encodings
 import GatewayConfiguration
 import NIOCore
 import NIOTLS
@@ -85,12 +86,7 @@ final class AcceptHandler: ChannelInboundHandler {
     }
 
     private static func isTokenByte(_ byte: UInt8) -> Bool {
-        switch byte {
-        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-            UInt8(ascii: "0")...UInt8(ascii: "9"):
-            true
-        default: "!#$%&'*+-.^_`|~".utf8.contains(byte)
-        }
+        byte.isASCIIAlphanumeric || "!#$%&'*+-.^_`|~".utf8.contains(byte)
     }
 
     private func measure(_ bytes: ByteBufferView) {

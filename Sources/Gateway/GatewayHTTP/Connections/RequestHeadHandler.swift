@@ -165,10 +165,7 @@ private enum HeadCheck {
     }
 
     private static func isNameByte(_ byte: UInt8) -> Bool {
-        switch byte {
-        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"): true
-        default: isDigit(byte) || "-._~!$&'()*+,;=".utf8.contains(byte)
-        }
+        byte.isASCIIAlphanumeric || "-._~!$&'()*+,;=".utf8.contains(byte)
     }
 
     private static func isDigit(_ byte: UInt8) -> Bool { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) }

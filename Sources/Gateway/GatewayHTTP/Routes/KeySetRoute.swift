@@ -24,6 +24,6 @@ struct KeySetRoute {
     }
 
     private static func base64URL(_ bytes: ArraySlice<UInt8>) -> String {
-        String(decoding: Base64.url.encode(bytes), as: UTF8.self)
+        Base64.url.text(bytes)
     }
 }

@@ -24,7 +24,7 @@ struct RefusedPIN: Codable, Hashable, Sendable {
 
     init(_ hash: [UInt8], of token: String, from gateway: String, at time: Timestamp) {
         self.token = token
-        self.hash = String(decoding: Base64.standard.encode(hash), as: UTF8.self)
+        self.hash = Base64.standard.text(hash)
         (self.gateway, self.time) = (gateway, time)
     }
 

@@ -26,7 +26,7 @@ enum ReportRecording {
             return nil
         }
         do {
-            return try proof(of: id, String(decoding: Base64.url.encode(digest), as: UTF8.self), audit)
+            return try proof(of: id, Base64.url.text(digest), audit)
         } catch {
             StandardError.print(
                 "warning: the audit log records the document, but the proof of its entry failed: \(error)")

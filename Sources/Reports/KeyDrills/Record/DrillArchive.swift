@@ -27,7 +27,7 @@ public struct DrillArchive: Sendable {
 
     /// The same in Base64url, as in the entry of the audit log.
     public static func base64Digest(of bytes: [UInt8]) -> String {
-        String(decoding: Base64.url.encode(Array(SHA256.hash(data: bytes))), as: UTF8.self)
+        Base64.url.text(Array(SHA256.hash(data: bytes)))
     }
 
     // MARK: Writing

@@ -61,6 +61,22 @@ public struct NoteVerifier: Sendable {
         case ed25519(Curve25519.Signing.PublicKey)
         case p256(P256.Signing.PublicKey)
         case witness(Curve25519.Signing.PublicKey)
+
+        var type: UInt8 {
+            switch self {
+            case .ed25519: ed25519Type
+            case .p256: ecdsaType
+            case .witness: cosignatureType
+            }
+        }
+
+        /// The raw representation; for ECDSA, the SubjectPublicKeyInfo.
+        var material: [UInt8] {
+            switch self {
+            case .ed25519(let key), .witness(let key): Array(key.rawRepresentation)
+            case .p256(let key): Array(key.derRepresentation)
+            }
+        }
     }
 
     /// C2SP signed-note, "Signature types".
@@ -74,26 +90,24 @@ public struct NoteVerifier: Sendable {
 
     /// Verifies Ed25519 signatures of the text (RFC 8032).
     public init(name: String, ed25519 key: Curve25519.Signing.PublicKey) throws(NoteError) {
-        guard KeyName.isFit(name) else { throw .invalidName }
-        self.name = name
-        self.key = .ed25519(key)
-        keyID = KeyName.keyID(hashing: Array("\(name)\n".utf8) + [Self.ed25519Type] + key.rawRepresentation)
+        try self.init(name, .ed25519(key))
     }
 
     /// Verifies ECDSA signatures, in DER, of the text's SHA-256. The key ID covers only the SubjectPublicKeyInfo.
     public init(name: String, p256 key: P256.Signing.PublicKey) throws(NoteError) {
-        guard KeyName.isFit(name) else { throw .invalidName }
-        self.name = name
-        self.key = .p256(key)
-        keyID = KeyName.keyID(hashing: Array(key.derRepresentation))
+        try self.init(name, .p256(key))
     }
 
     /// Verifies the cosignatures of a witness (C2SP tlog-cosignature).
     public init(name: String, witness key: Curve25519.Signing.PublicKey) throws(NoteError) {
+        try self.init(name, .witness(key))
+    }
+
+    private init(_ name: String, _ key: Key) throws(NoteError) {
         guard KeyName.isFit(name) else { throw .invalidName }
-        self.name = name
-        self.key = .witness(key)
-        keyID = KeyName.keyID(hashing: Array("\(name)\n".utf8) + [Self.cosignatureType] + key.rawRepresentation)
+        (self.name, self.key) = (name, key)
+        let isECDSA = key.type == Self.ecdsaType
+        keyID = KeyName.keyID(hashing: (isECDSA ? [] : Array("\(name)\n".utf8) + [key.type]) + key.material)
     }
 
     /// Parses a verifier key (C2SP signed-note, "Verifier keys").
@@ -120,30 +134,13 @@ public struct NoteVerifier: Sendable {
     }
 
     /// The verifier key in text form.
-    public var text: String {
-        switch key {
-        case .ed25519(let key):
-            KeyText.text(name: name, keyID: keyID, type: Self.ed25519Type, material: Array(key.rawRepresentation))
-        case .p256(let key):
-            KeyText.text(name: name, keyID: keyID, type: Self.ecdsaType, material: Array(key.derRepresentation))
-        case .witness(let key):
-            KeyText.text(
-                name: name, keyID: keyID, type: Self.cosignatureType, material: Array(key.rawRepresentation))
-        }
-    }
+    public var text: String { KeyText.text(name: name, keyID: keyID, type: key.type, material: key.material) }
 
     /// Whether the key is a witness' key, which signs a time with each checkpoint.
     public var isWitness: Bool { if case .witness = key { true } else { false } }
 
     /// Whether both have the same public key, perhaps under two names.
-    func hasSameKey(as other: NoteVerifier) -> Bool { material == other.material }
-
-    private var material: [UInt8] {
-        switch key {
-        case .ed25519(let key), .witness(let key): Array(key.rawRepresentation)
-        case .p256(let key): Array(key.derRepresentation)
-        }
-    }
+    func hasSameKey(as other: NoteVerifier) -> Bool { key.material == other.key.material }
 
     /// Whether the signature names this key. It does not verify the signature.
     public func made(_ signature: NoteSignature) -> Bool {
@@ -207,7 +204,7 @@ enum KeyText {
     }
 
     static func text(name: String, keyID: UInt32, type: UInt8, material: [UInt8]) -> String {
-        let material = String(decoding: Base64.standard.encode([type] + material), as: UTF8.self)
+        let material = Base64.standard.text([type] + material)
         return "\(name)+\(KeyName.hexadecimal(keyID))+\(material)"
     }
 }

@@ -126,6 +126,6 @@ struct CallTests {
         ).root.decode(KMSKeyMetadata.self)
         let known = Set(try Shapes().metadata.keys)
         #expect(metadata.attributes.allSatisfy { known.contains($0.name) })
-        #expect(metadata.attributes.contains { $0 == ("CreationDate", "1970-01-01T00:00:01.500Z") })
+        #expect(metadata.attributes.contains(.init("CreationDate", "1970-01-01T00:00:01.500Z")))
     }
 }

@@ -150,7 +150,7 @@ extension KeyServiceBackend: KeyProvisioning {
             }
             return ProvisionedKey(
                 publicKey: publicKey, method: .generated, summary: "The service made it.",
-                attributes: [("KeyUsage", "SIGN_VERIFY")], evidence: ["KeyId": name])
+                attributes: [.init("KeyUsage", "SIGN_VERIFY")], evidence: ["KeyId": name])
         }
 
         func makeWrappingKey(as selector: KeySelector) async throws(KeyError) -> GeneratedWrappingKey {

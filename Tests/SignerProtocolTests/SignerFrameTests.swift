@@ -123,7 +123,7 @@ struct SignerMessageTests {
     func keys() throws {
         let key = P256.Signing.PrivateKey().publicKey
         let made = ProvisionedKey(
-            publicKey: key, method: .unwrapped, summary: "s", attributes: [("CKA_B", "1"), ("CKA_A", "2")],
+            publicKey: key, method: .unwrapped, summary: "s", attributes: [.init("CKA_B", "1"), .init("CKA_A", "2")],
             evidence: ["e": "v"], warnings: ["w"], lacksPublicKey: true)
         let answer: SignerAnswer = try SignerFrame.encoding(SignerAnswer.provisioned(made), as: .answer).decode()
         guard case .provisioned(let read) = answer else {

@@ -12,10 +12,8 @@ final class SignerKey: SigningKey {
     private let pool: SignerPool
     private let timeout: Duration
 
-    init(_ found: FoundKeyAnswer, number: UInt32, pool: SignerPool, timeout: Duration) throws(KeyError) {
-        do throws(SignerProtocolError) { publicKey = try found.key() } catch {
-            throw .unfit("The signer \(pool.settings.name) \(error).")
-        }
+    init(_ found: FoundKeyAnswer, number: UInt32, pool: SignerPool, timeout: Duration) {
+        publicKey = found.publicKey
         (custody, tokenSerial, proofSchedule) = (found.custody, found.tokenSerial, found.proofSchedule)
         self.number = number
         self.pool = pool

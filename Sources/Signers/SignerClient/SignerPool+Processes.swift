@@ -211,7 +211,7 @@ extension SignerPool {
     private func prepare(_ key: Key, of backend: Backend, in process: SignerProcess) async throws(KeyError) {
         let number = key.call.key
         let found = try await process.find(key.call, within: backend.timeout)
-        guard try self.key(of: found, process) == Array(key.publicKey.x963Representation) else {
+        guard found.publicKey.rawRepresentation == key.publicKey.rawRepresentation else {
             let error = KeyError.unfit(
                 "The location of the signer \(settings.name) has another key under the same name now.")
             process.refuse(number, error)

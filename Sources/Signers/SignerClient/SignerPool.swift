@@ -126,15 +126,13 @@ final class SignerPool: Sendable {
                 var answer: FoundKeyAnswer?
                 for process in processes {
                     let found = try await process.find(call, within: timeout)
-                    if let answer, try key(of: answer, process) != key(of: found, process) {
+                    if let answer, answer.publicKey.rawRepresentation != found.publicKey.rawRepresentation {
                         throw .ambiguous("The processes of the signer \(settings.name) find different keys.")
                     }
                     answer = found
                 }
-                guard let answer, let process = processes.first else { throw unavailable() }
-                let key = Key(
-                    call: call, publicKey: try P256.Signing.PublicKey(point: key(of: answer, process)),
-                    proofSchedule: answer.proofSchedule)
+                guard let answer else { throw unavailable() }
+                let key = Key(call: call, publicKey: answer.publicKey, proofSchedule: answer.proofSchedule)
                 state.withLock { $0.backends[call.backend]?.keys[call.key] = key }
                 return .success(answer)
             } catch {
@@ -143,14 +141,6 @@ final class SignerPool: Sendable {
             }
         }
         return try result.get()
-    }
-
-    func key(of answer: FoundKeyAnswer, _ process: SignerProcess) throws(KeyError) -> [UInt8] {
-        do throws(SignerProtocolError) { return Array(try answer.key().x963Representation) } catch {
-            let error = KeyError.unavailable("The signer \(settings.name) \(error); it was ended.")
-            process.connection.end(error)
-            throw error
-        }
     }
 
     func close(_ backend: UInt32, within timeout: Duration) async {
@@ -216,14 +206,6 @@ final class SignerPool: Sendable {
     func forget(_ key: UInt32) {
         state.withLock { state in
             for backend in state.backends.keys { state.backends[backend]?.keys[key] = nil }
-        }
-    }
-}
-
-extension P256.Signing.PublicKey {
-    fileprivate init(point: [UInt8]) throws(KeyError) {
-        do { self = try P256.Signing.PublicKey(x963Representation: point) } catch {
-            throw .unfit("The public key is not on P-256.")
         }
     }
 }

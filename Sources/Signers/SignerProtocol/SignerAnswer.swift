@@ -41,8 +41,7 @@ public struct SignerProtection: Codable, Hashable, Sendable {
 }
 
 public struct FoundKeyAnswer: Codable, Sendable {
-    /// X9.63, 65 bytes.
-    private let publicKey: [UInt8]
+    @CodedPublicKey public private(set) var publicKey: P256.Signing.PublicKey
     public let custody: KeyCustody
     public let tokenSerial: String?
     /// In milliseconds; nil if a proof counts until a signature fails.
@@ -50,19 +49,11 @@ public struct FoundKeyAnswer: Codable, Sendable {
     private let proofRetryInterval: Int64
 
     public init(_ key: any SigningKey) {
-        publicKey = Array(key.publicKey.x963Representation)
+        publicKey = key.publicKey
         custody = key.custody
         tokenSerial = key.tokenSerial
         proofInterval = key.proofSchedule.interval.map(\.milliseconds)
         proofRetryInterval = key.proofSchedule.retryInterval.milliseconds
-    }
-
-    /// - Throws: if it is no point on P-256.
-    public func key() throws(SignerProtocolError) -> P256.Signing.PublicKey {
-        guard let key = try? P256.Signing.PublicKey(x963Representation: publicKey) else {
-            throw SignerProtocolError("sent a public key that is not on P-256")
-        }
-        return key
     }
 
     public var proofSchedule: ProofSchedule {

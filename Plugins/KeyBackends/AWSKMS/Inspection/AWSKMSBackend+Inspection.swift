@@ -48,13 +48,13 @@ extension AWSKMSBackend: KeyInspecting {
     private func facts(_ metadata: KMSKeyMetadata?) -> [KeyInspection.Fact] {
         let client = location.client
         return [.init("Region", client.region.name), .init("Endpoint", client.endpoint.origin)]
-            + (metadata?.attributes.map { .init($0.name, $0.value) } ?? [])
+            + (metadata?.attributes ?? [])
     }
 }
 
 extension KMSKeyMetadata {
     /// The members that describe the key, by their names in the KMS API.
-    var attributes: [(name: String, value: String)] {
+    var attributes: [KeyInspection.Fact] {
         let members: [(String, String?)] = [
             ("Arn", arn), ("KeyState", keyState), ("Origin", origin), ("KeySpec", keySpec), ("KeyUsage", keyUsage),
             ("KeyManager", keyManager), ("MultiRegion", isMultiRegion.map { "\($0)" }),
@@ -62,7 +62,7 @@ extension KMSKeyMetadata {
             ("CreationDate", Self.text(creationDate)), ("DeletionDate", Self.text(deletionDate)),
             ("ValidTo", Self.text(validTo)),
         ]
-        return members.compactMap { name, value in value.map { (name, AWSText.excerpt($0)) } }
+        return members.compactMap { name, value in value.map { .init(name, AWSText.excerpt($0)) } }
     }
 
     var evidence: [String: String] {

@@ -1,5 +1,4 @@
 public import Crypto
-import StrictJSON
 
 /// A backend on which keys can be generated, imported and destroyed.
 public protocol KeyProvisioning: KeyBackend {
@@ -83,7 +82,7 @@ public enum IncomingKey: Sendable {
 }
 
 /// A key at its new location that has proven that it can sign.
-public struct ProvisionedKey: Sendable {
+public struct ProvisionedKey: Codable, Sendable {
     public enum Method: String, Codable, Sendable {
         /// Unwrapped under a wrapping key made for this import, which never left the location.
         case unwrapped
@@ -96,12 +95,12 @@ public struct ProvisionedKey: Sendable {
         case found
     }
 
-    public var publicKey: P256.Signing.PublicKey
+    @CodedPublicKey public var publicKey: P256.Signing.PublicKey
     public var method: Method
     /// The method as a sentence.
     public var summary: String
     /// Properties of the key, read back, by name and in order.
-    public var attributes: [(name: String, value: String)]
+    public var attributes: [KeyInspection.Fact]
     /// Evidence for the register of keys besides `attributes`, by name.
     public var evidence: [String: String]
     /// Sentences on properties that an administrator should know.
@@ -110,7 +109,7 @@ public struct ProvisionedKey: Sendable {
     public var lacksPublicKey: Bool
 
     public init(
-        publicKey: P256.Signing.PublicKey, method: Method, summary: String, attributes: [(name: String, value: String)],
+        publicKey: P256.Signing.PublicKey, method: Method, summary: String, attributes: [KeyInspection.Fact],
         evidence: [String: String] = [:], warnings: [String] = [], lacksPublicKey: Bool = false
     ) {
         self.publicKey = publicKey
@@ -120,37 +119,6 @@ public struct ProvisionedKey: Sendable {
         self.evidence = evidence
         self.warnings = warnings
         self.lacksPublicKey = lacksPublicKey
-    }
-}
-
-extension ProvisionedKey: Codable {
-    private enum CodingKeys: CodingKey {
-        case publicKey, method, summary, attributes, evidence, warnings, lacksPublicKey
-    }
-
-    public init(from decoder: any Decoder) throws {
-        let container = try decoder.container(keyedBy: CodingKeys.self)
-        self.init(
-            publicKey: try container.decode(CodedPublicKey.self, forKey: .publicKey).key,
-            method: try container.decode(Method.self, forKey: .method),
-            summary: try container.decode(String.self, forKey: .summary),
-            attributes: try container.decode([KeyInspection.Fact].self, forKey: .attributes).map {
-                ($0.name, $0.value)
-            },
-            evidence: try container.decode([String: String].self, forKey: .evidence),
-            warnings: try container.decode([String].self, forKey: .warnings),
-            lacksPublicKey: try container.decode(Bool.self, forKey: .lacksPublicKey))
-    }
-
-    public func encode(to encoder: any Encoder) throws {
-        var container = encoder.container(keyedBy: CodingKeys.self)
-        try container.encode(CodedPublicKey(key: publicKey), forKey: .publicKey)
-        try container.encode(method, forKey: .method)
-        try container.encode(summary, forKey: .summary)
-        try container.encode(attributes.map { KeyInspection.Fact($0.name, $0.value) }, forKey: .attributes)
-        try container.encode(evidence, forKey: .evidence)
-        try container.encode(warnings, forKey: .warnings)
-        try container.encode(lacksPublicKey, forKey: .lacksPublicKey)
     }
 }
 
@@ -175,23 +143,6 @@ public struct DestroyedKey: Codable, Sendable {
         self.remainder = remainder
         self.evidence = evidence
     }
-}
-
-/// A public key as its X9.63 point of 65 bytes.
-struct CodedPublicKey: Codable {
-    let key: P256.Signing.PublicKey
-
-    init(key: P256.Signing.PublicKey) { self.key = key }
-
-    init(from decoder: any Decoder) throws {
-        let point = try decoder.singleValueContainer().decode([UInt8].self)
-        guard let key = try? P256.Signing.PublicKey(x963Representation: point) else {
-            throw JSONReadError(.invalid("must be a point on P-256"))
-        }
-        self.key = key
-    }
-
-    func encode(to encoder: any Encoder) throws { try Array(key.x963Representation).encode(to: encoder) }
 }
 
 extension KeyError {

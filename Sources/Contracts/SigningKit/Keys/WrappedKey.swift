@@ -2,11 +2,11 @@ public import Crypto
 
 /// A private key that only one location can decrypt. An AES key encrypts it, and the location's RSA key encrypts the
 /// AES key.
-public struct WrappedKey: Hashable, Sendable {
+public struct WrappedKey: Codable, Hashable, Sendable {
     /// The SHA-256 of the RSA key's SubjectPublicKeyInfo.
     public let wrappingKey: PublicKeyFingerprint
     /// The public key of the wrapped key, which the key must prove after import.
-    public let publicKey: P256.Signing.PublicKey
+    @CodedPublicKey public private(set) var publicKey: P256.Signing.PublicKey
     /// The hash of RSA-OAEP and its MGF1.
     public let hash: WrappingHash
     /// An AES-256 key under RSA-OAEP (RFC 8017 §7.1) without a label.
@@ -23,39 +23,6 @@ public struct WrappedKey: Hashable, Sendable {
         self.hash = hash
         self.encryptedAESKey = encryptedAESKey
         self.encryptedKey = encryptedKey
-    }
-
-    public static func == (one: WrappedKey, other: WrappedKey) -> Bool {
-        one.wrappingKey == other.wrappingKey && one.hash == other.hash && one.encryptedAESKey == other.encryptedAESKey
-            && one.encryptedKey == other.encryptedKey
-            && one.publicKey.rawRepresentation == other.publicKey.rawRepresentation
-    }
-
-    public func hash(into hasher: inout Hasher) { hasher.combine(encryptedKey) }
-}
-
-extension WrappedKey: Codable {
-    private enum CodingKeys: CodingKey {
-        case wrappingKey, publicKey, hash, encryptedAESKey, encryptedKey
-    }
-
-    public init(from decoder: any Decoder) throws {
-        let container = try decoder.container(keyedBy: CodingKeys.self)
-        self.init(
-            wrappingKey: try container.decode(PublicKeyFingerprint.self, forKey: .wrappingKey),
-            publicKey: try container.decode(CodedPublicKey.self, forKey: .publicKey).key,
-            hash: try container.decode(WrappingHash.self, forKey: .hash),
-            encryptedAESKey: try container.decode([UInt8].self, forKey: .encryptedAESKey),
-            encryptedKey: try container.decode([UInt8].self, forKey: .encryptedKey))
-    }
-
-    public func encode(to encoder: any Encoder) throws {
-        var container = encoder.container(keyedBy: CodingKeys.self)
-        try container.encode(wrappingKey, forKey: .wrappingKey)
-        try container.encode(CodedPublicKey(key: publicKey), forKey: .publicKey)
-        try container.encode(hash, forKey: .hash)
-        try container.encode(encryptedAESKey, forKey: .encryptedAESKey)
-        try container.encode(encryptedKey, forKey: .encryptedKey)
     }
 }
 

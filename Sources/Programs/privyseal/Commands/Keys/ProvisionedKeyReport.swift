@@ -102,7 +102,7 @@ extension ProvisionedKey {
         var facts = location.evidence.merging(evidence) { _, own in own }
         facts["method"] = method.rawValue
         facts["proof"] = "signed"
-        for (name, value) in attributes { facts[name] = value }
+        for attribute in attributes { facts[attribute.name] = attribute.value }
         let result = ProvisioningResult(
             isSuccess: true, fingerprint: PublicKeyFingerprint(of: publicKey), evidence: facts)
         guard lacksPublicKey else { return result }

@@ -203,7 +203,7 @@ struct SignerBackendTests {
         let isSet = Mutex(false)
     }
 
-    static func report(_ name: String) -> [SignerReport.Process] {
+    static func report(_ name: String) -> [SignerStatus.Process] {
         Signers.shared.report().filter { $0.name == name }.flatMap(\.processes)
     }
 

@@ -42,14 +42,14 @@ public final class Signers: Sendable {
     }
 
     /// One element for each process, and one for each signer without a process.
-    public func report() -> [SignerReport] {
+    public func report() -> [SignerStatus] {
         pools.withLock { Array($0) }
             .sorted {
                 ($0.key.settings.name, $0.key.locator?.uri.text ?? "") < (
                     $1.key.settings.name, $1.key.locator?.uri.text ?? ""
                 )
             }
-            .map { SignerReport($0.value, location: $0.key.locator?.uri.description) }
+            .map { SignerStatus($0.value, location: $0.key.locator?.uri.description) }
     }
 
     /// Replaces the processes of a signer while it signs.
@@ -72,46 +72,20 @@ public final class Signers: Sendable {
     }
 }
 
-/// A signer, for operators.
-public struct SignerReport: Sendable {
-    public struct Process: Sendable {
-        public let pid: Int32
-        public let uid: UInt32
-        public let age: Duration
-        /// The layers of protection in force.
-        public let layers: [String]
-        /// The layers that are not in force, with the reasons.
-        public let missing: [String: String]
-        /// Sentences on what the layers in force do not protect.
-        public let limits: [String]
-        /// Digests without an answer.
-        public let inProgress: Int
-    }
-
-    public let name: String
-    /// Nil for a signer that all its locations share.
-    public let location: String?
-    /// The socket of a signer that runs on its own.
-    public let socket: String?
-    public let wanted: Int
-    public let processes: [Process]
-    /// Processes that were lost.
-    public let losses: Int
-    /// Why no process signs; nil if one does.
-    public let failure: String?
-
+extension SignerStatus {
     init(_ pool: SignerPool, location: String?) {
-        name = pool.settings.name
-        self.location = location
-        socket = pool.settings.socket
-        wanted = pool.settings.processes
-        processes = pool.processes.map { process in
-            let protection = process.protection
-            return Process(
-                pid: protection.pid, uid: protection.uid, age: .now - process.begun, layers: protection.layers,
-                missing: protection.missing, limits: protection.limits, inProgress: process.connection.load)
-        }
-        losses = pool.losses
-        failure = processes.isEmpty ? pool.failure?.description : nil
+        let processes = pool.processes
+        self.init(
+            name: pool.settings.name, location: location, socket: pool.settings.socket,
+            processesWanted: pool.settings.processes,
+            processes: processes.map { process in
+                let protection = process.protection
+                return Process(
+                    pid: protection.pid, uid: protection.uid,
+                    ageSeconds: Int((.now - process.begun).components.seconds), protection: protection.layers,
+                    missingProtection: protection.missing, protectionLimits: protection.limits,
+                    inProgress: process.connection.load)
+            },
+            losses: pool.losses, reason: processes.isEmpty ? pool.failure?.description : nil)
     }
 }

@@ -3,6 +3,7 @@ import Glibc
 import HTTPTypes
 import HummingbirdCore
 import Signing
+public import SigningKit
 import StrictJSON
 
 /// The operations on a running gateway.

@@ -2,6 +2,7 @@ import ArgumentParser
 import GatewayConfiguration
 import GatewayHTTP
 import NIOHTTP1
+import SigningKit
 import StrictJSON
 
 /// How to reach the admin listener of a running gateway.
@@ -51,6 +52,11 @@ struct AdminOption: ParsableArguments {
 
     func ask(_ method: HTTPMethod, _ path: String, body: [UInt8]? = nil, accept: String?) async throws -> String {
         try await AdminClient(try address(), self).ask(method, path, body: body, accept: accept)
+    }
+
+    /// Prints an answer that the gateway has as text and as JSON.
+    func show(_ method: HTTPMethod, _ path: String, _ output: OutputOption) async throws {
+        print(try await ask(method, path, accept: output.format == .text ? "text/plain" : "application/json"))
     }
 
     func address() throws -> String {

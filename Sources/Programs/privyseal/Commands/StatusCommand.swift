@@ -11,8 +11,6 @@ struct StatusCommand: AsyncParsableCommand {
     @OptionGroup var output: OutputOption
 
     func run() async throws {
-        print(
-            try await admin.ask(
-                .GET, "/v1/status", accept: output.format == .text ? "text/plain" : "application/json"))
+        try await admin.show(.GET, "/v1/status", output)
     }
 }

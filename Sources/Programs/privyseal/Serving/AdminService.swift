@@ -19,7 +19,7 @@ struct AdminService: Administration {
         await reloader.reload(isTrial: isTrial, by: actor)
     }
 
-    var signers: [SignerStatus] { Signers.shared.report().map(SignerStatus.init) }
+    var signers: [SignerStatus] { Signers.shared.report() }
     var signaturesWithoutRecord: Int { get async { await Signers.shared.signaturesWithoutRecord() } }
 
     func restartSigner(_ name: String, by actor: String) async throws(SignerRestartError) -> Bool {
@@ -65,18 +65,5 @@ struct ConfiguredAuditReading: AuditReading {
 
     private func reading<Value>(_ body: () throws(CommandError) -> Value) throws(AuditStoreError) -> Value {
         do throws(CommandError) { return try body() } catch { throw .failed(error.description) }
-    }
-}
-
-extension SignerStatus {
-    init(_ report: SignerReport) {
-        self.init(
-            name: report.name, location: report.location, socket: report.socket, processesWanted: report.wanted,
-            processes: report.processes.map { process in
-                Process(
-                    pid: process.pid, uid: process.uid, ageSeconds: Int(process.age.components.seconds),
-                    protection: process.layers, missingProtection: process.missing,
-                    protectionLimits: process.limits, inProgress: process.inProgress)
-            }, losses: report.losses, reason: report.failure)
     }
 }

@@ -67,13 +67,13 @@ struct GaugeCollector: Sendable {
     private func collectSigners() async {
         let signers = Signers.shared.report()
         let names = Set(signers.map(\.name)).sorted()
-        let counts = { (figure: (SignerReport) -> Int) -> [Series] in
+        let counts = { (figure: (SignerStatus) -> Int) -> [Series] in
             names.map { name in
                 ([("signer", name)], Double(signers.filter { $0.name == name }.map(figure).reduce(0, +)))
             }
         }
         set("privyseal_signer_processes", counts { $0.processes.count })
-        set("privyseal_signer_processes_wanted", counts { $0.wanted })
+        set("privyseal_signer_processes_wanted", counts { $0.processesWanted })
         guard gateway.audit != nil else { return }
         set("privyseal_signatures_without_record", Double(await Signers.shared.signaturesWithoutRecord()))
     }

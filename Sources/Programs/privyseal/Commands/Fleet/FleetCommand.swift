@@ -59,7 +59,7 @@ struct FleetCommand: ParsableCommand {
 
         func run() async throws {
             try consent.require("\(origin) signs nothing until it is started again.")
-            let path = "/v1/fleet/\(PercentEncoding.encode(origin, .init(kept: "-._~")))/fence"
+            let path = "/v1/fleet/\(PercentEncoding.encode(origin))/fence"
             let body = JSONText.encode(["reason": reason.text])
             let text = try await admin.ask(.POST, path, body: body, accept: "application/json")
             let fenced: FencedGateway = try JSONDocument(parsing: Array(text.utf8)).root.decode()

@@ -22,9 +22,7 @@ struct SignersCommand: ParsableCommand {
         @OptionGroup var output: OutputOption
 
         func run() async throws {
-            print(
-                try await admin.ask(
-                    .GET, "/v1/signers", accept: output.format == .text ? "text/plain" : "application/json"))
+            try await admin.show(.GET, "/v1/signers", output)
         }
     }
 
@@ -45,10 +43,7 @@ struct SignersCommand: ParsableCommand {
         @OptionGroup var output: OutputOption
 
         func run() async throws {
-            let path = "/v1/signers/\(PercentEncoding.encode(name, .init(kept: "-._~")))/restart"
-            print(
-                try await admin.ask(
-                    .POST, path, accept: output.format == .text ? "text/plain" : "application/json"))
+            try await admin.show(.POST, "/v1/signers/\(PercentEncoding.encode(name))/restart", output)
         }
     }
 }

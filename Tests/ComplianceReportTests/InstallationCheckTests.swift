@@ -1,4 +1,5 @@
 import ComplianceReport
+import KeyLifecycle
 import SigningKit
 import StrictJSON
 import Testing
@@ -118,12 +119,14 @@ struct InstallationCheckTests {
     @Test("in a fleet, the last drill of any gateway counts")
     func sharedDrill() {
         let shared = { (days: Int, isPassed: Bool) in
-            SharedDrill(
+            let drill = FleetDrill(
                 id: Sample.drill("compromise", days: days)?.id ?? "", scenario: "compromise",
-                ended: Sample.before(days: days),
-                isPassed: isPassed, isTemporary: false, gateway: "shop-2", entry: 9)
+                verdict: isPassed ? "passed" : "failed", begun: Sample.before(days: days),
+                ended: Sample.before(days: days), isTemporary: false, served: 1, failed: 0, wronglySigned: 0,
+                deviations: 0, digest: "", entry: 3, gateway: "shop-2")
+            return (drill: drill, entry: 9)
         }
-        let check = { (own: [DrillFinding?], others: [SharedDrill]) in
+        let check = { (own: [DrillFinding?], others: [(drill: FleetDrill, entry: Int)]) in
             report(own) { $0.shared = others }.check("drills.compromise")
         }
         let alone = check([], [shared(9, false), shared(3, true)])

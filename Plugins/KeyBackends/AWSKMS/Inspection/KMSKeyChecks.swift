@@ -2,8 +2,6 @@ import SigningKit
 
 /// The checks of a KMS key for a compliance report. All values are those of DescribeKey.
 struct KMSKeyChecks {
-    typealias Judgement = (value: String?, result: ComplianceCheck.Result, detail: String?)
-
     let provenance: KeyProvenance
     /// Nil for a key that does not exist.
     let described: Result<KMSKeyMetadata?, KeyError>
@@ -14,15 +12,15 @@ struct KMSKeyChecks {
     /// Makes a check from the key's metadata. Without it, the check is unavailable and says why.
     private func seen(
         _ id: String, _ asks: String, _ requirements: [Requirement], expected: String,
-        _ judge: (KMSKeyMetadata) -> Judgement
+        _ judge: (KMSKeyMetadata) -> ComplianceVerdict
     ) -> ComplianceCheck {
-        let (value, result, detail): Judgement =
+        let verdict: ComplianceVerdict =
             switch described {
             case .success(let key?): judge(key)
-            case .success(nil): (nil, .unavailable, "KMS has no such key.")
-            case .failure(let error): (nil, .unavailable, "\(error)")
+            case .success(nil): .unavailable("KMS has no such key.")
+            case .failure(let error): .unavailable("\(error)")
             }
-        return ComplianceCheck(id, asks, requirements, value: value, expected: expected, result, detail: detail)
+        return ComplianceCheck(id, asks, requirements, expected: expected, verdict, evidence: "")
     }
 
     /// A check of a member that must have one value.
@@ -31,8 +29,8 @@ struct KMSKeyChecks {
         _ value: (KMSKeyMetadata) -> String?, cure: String
     ) -> ComplianceCheck {
         seen(id, asks, requirements, expected: expected) { key in
-            guard let found = value(key) else { return (nil, .unavailable, "KMS does not report \(member).") }
-            return found == expected ? (found, .pass, nil) : (AWSText.excerpt(found), .fail, cure)
+            guard let found = value(key) else { return .unavailable("KMS does not report \(member).") }
+            return found == expected ? .pass(found) : .fail(AWSText.excerpt(found), cure)
         }
     }
 
@@ -44,45 +42,29 @@ struct KMSKeyChecks {
 
     private var origin: ComplianceCheck {
         let (generated, imported) = ("AWS_KMS", "EXTERNAL")
-        let expected =
-            switch provenance {
-            case .generated: "\(generated) (generated)"
-            case .imported: "\(imported) (imported)"
-            case .unknown: "\(generated) if generated, \(imported) if imported"
-            }
         return seen(
-            "kms.origin", "Where was the key material made?", [.nist57("6"), .pci("3.7.1")], expected: expected
-        ) {
-            key in
+            "kms.origin", "Where was the key material made?", [.nist57("6"), .pci("3.7.1")],
+            expected: provenance.expectation(generated: generated, imported: imported)
+        ) { key in
             guard let found = key.origin.map(AWSText.excerpt) else {
-                return (nil, .unavailable, "KMS does not report Origin.")
+                return .unavailable("KMS does not report Origin.")
             }
-            switch provenance {
-            case .generated where found == generated: return (found, .pass, nil)
-            case .imported where found == imported:
-                return (found, .notApplicable, "It was outside of KMS before its import; see ceremony.record.")
-            case .generated, .imported:
-                let record = provenance == .generated ? "KMS made this key" : "this key was imported"
-                return (found, .fail, "The record says that \(record); KMS says otherwise.")
-            case .unknown:
-                return (
-                    found, .unavailable,
-                    "The origin of this key is not recorded. Set provenance: imported or provenance: generated."
-                )
-            }
+            return provenance.verdict(
+                on: found, generated: generated, imported: imported, from: "KMS",
+                imported: "It was outside of KMS before its import; see ceremony.record.")
         }
     }
 
     private var state: ComplianceCheck {
         seen("kms.state", "Is the key enabled?", [.nist57("7")], expected: "Enabled") { key in
             let state = AWSText.excerpt(key.keyState)
-            if key.keyState == "Enabled" { return (state, .pass, nil) }
+            if key.keyState == "Enabled" { return .pass(state) }
             guard key.isScheduledForDeletion else {
-                return (state, .fail, "The key does not sign. Enable it, or import its key material.")
+                return .fail(state, "The key does not sign. Enable it, or import its key material.")
             }
             let date = KMSKeyMetadata.text(key.deletionDate)
-            return (
-                date.map { "\(state) until \($0)" } ?? state, .fail,
+            return .fail(
+                date.map { "\(state) until \($0)" } ?? state,
                 "AWS deletes the key then. An administrator of the account can cancel that until then."
             )
         }
@@ -105,12 +87,12 @@ struct KMSKeyChecks {
         return seen("kms.expiry", "Does the key material stay until it is deleted?", [], expected: expected) { key in
             guard let model = key.expirationModel else {
                 return key.origin == "EXTERNAL"
-                    ? (nil, .unavailable, "KMS does not report ExpirationModel.") : (expected, .pass, nil)
+                    ? .unavailable("KMS does not report ExpirationModel.") : .pass(expected)
             }
-            if model == "KEY_MATERIAL_DOES_NOT_EXPIRE" { return (expected, .pass, nil) }
+            if model == "KEY_MATERIAL_DOES_NOT_EXPIRE" { return .pass(expected) }
             let date = KMSKeyMetadata.text(key.validTo) ?? "a time that KMS does not report"
-            return (
-                "expires at \(date)", .fail,
+            return .fail(
+                "expires at \(date)",
                 "KMS deletes the imported material then. Import it again without an expiry."
             )
         }
@@ -119,12 +101,12 @@ struct KMSKeyChecks {
     private var regions: ComplianceCheck {
         seen("kms.multiRegion", "Can other regions hold the key?", [], expected: "false, or known regions") { key in
             guard let isMultiRegion = key.isMultiRegion else {
-                return (nil, .unavailable, "KMS does not report MultiRegion.")
+                return .unavailable("KMS does not report MultiRegion.")
             }
-            guard isMultiRegion else { return ("false", .notApplicable, nil) }
+            guard isMultiRegion else { return .notApplicable("false") }
             let regions = key.multiRegion?.replicas?.compactMap(\.region).map(AWSText.excerpt) ?? []
-            return (
-                "true", .notApplicable,
+            return .notApplicable(
+                "true",
                 regions.isEmpty
                     ? "It is a multi-Region key; replicas with the same material can exist in other regions."
                     : "Replicas with the same material are in \(regions.joined(separator: ", "))."

@@ -10,14 +10,14 @@ extension TokenKeyChecks {
             "attribute.\(name)", attribute.asks, attribute.requirements, expected: text(attribute.expectation)
         ) { key in
             guard let found = key.attributes.first(where: { $0.name == name }) else {
-                return (nil, .unavailable, "It cannot be read, because not exactly one key has this name.")
+                return .unavailable("It cannot be read, because not exactly one key has this name.")
             }
             if let value = found.value { return judge(value, attribute) }
             let detail = "The token does not report: \(found.answer ?? "no value")."
             return switch attribute.expectation {
             // These need no value.
-            case .reported, .ecdsaMechanisms: (nil, .notApplicable, detail)
-            case .text, .byProvenance, .notEmpty: (nil, .unavailable, detail)
+            case .reported, .ecdsaMechanisms: .notApplicable(nil, detail)
+            case .text, .byProvenance, .notEmpty: .unavailable(detail)
             }
         }
     }
@@ -28,42 +28,26 @@ extension TokenKeyChecks {
         case .ecdsaMechanisms: "CKM_ECDSA or any"
         case .notEmpty: "not empty"
         case .byProvenance(let generated, let imported):
-            switch provenance {
-            case .generated: "\(generated) (generated)"
-            case .imported: "\(imported) (imported)"
-            case .unknown: "\(generated) if generated, \(imported) if imported"
-            }
+            provenance.expectation(generated: generated, imported: imported)
         }
     }
 
-    private func judge(_ value: String, _ attribute: KeyAttribute) -> Judgement {
+    private func judge(_ value: String, _ attribute: KeyAttribute) -> ComplianceVerdict {
         switch attribute.expectation {
-        case .text(let text): return (value, value == text ? .pass : .fail, value == text ? nil : attribute.cure)
-        case .reported: return (value, .notApplicable, nil)
-        case .notEmpty: return (value, value.isEmpty ? .fail : .pass, nil)
+        case .text(let text): return value == text ? .pass(value) : .fail(value, attribute.cure)
+        case .reported: return .notApplicable(value)
+        case .notEmpty: return value.isEmpty ? .fail(value) : .pass(value)
         case .ecdsaMechanisms where value == "any":
-            return (value, .notApplicable, "The token does not restrict it; CKA_SIGN and the key's type do.")
+            return .notApplicable(value, "The token does not restrict it; CKA_SIGN and the key's type do.")
         case .ecdsaMechanisms:
             let names = value.split { $0 == " " || $0 == "," }
             let isFit = names.contains("CKM_ECDSA") && names.allSatisfy { $0.hasPrefix("CKM_ECDSA") }
-            return (value, isFit ? .pass : .fail, isFit ? nil : attribute.cure)
+            return isFit ? .pass(value) : .fail(value, attribute.cure)
         // PKCS #11 v2.40 §4.9: only a key generated on the token is local, always sensitive and never extractable.
         case .byProvenance(let generated, let imported):
-            let record = provenance == .generated ? "the token made this key" : "this key was imported"
-            let contradiction = "The record says that \(record); the token says otherwise."
-            switch provenance {
-            case .generated: return value == generated ? (value, .pass, nil) : (value, .fail, contradiction)
-            case .imported where value == imported:
-                return (
-                    value, .notApplicable, "It is always \(imported) for an imported key; see ceremony.record."
-                )
-            case .imported: return (value, .fail, contradiction)
-            case .unknown:
-                return (
-                    value, .unavailable,
-                    "The origin of this key is not recorded. Set provenance: imported or provenance: generated."
-                )
-            }
+            return provenance.verdict(
+                on: value, generated: generated, imported: imported, from: "the token",
+                imported: "It is always \(imported) for an imported key; see ceremony.record.")
         }
     }
 
@@ -71,18 +55,18 @@ extension TokenKeyChecks {
         let others = ["CKA_SIGN_RECOVER", "CKA_DECRYPT", "CKA_UNWRAP", "CKA_DERIVE"]
         return seen("usage.signOnly", "May it only sign?", [.nist57("5.2")], expected: "sign only") { key in
             guard let signs = key.value(of: "CKA_SIGN") else {
-                return (nil, .unavailable, "The token does not report it.")
+                return .unavailable("The token does not report it.")
             }
             let rights = others.filter { key.value(of: $0) == "TRUE" }
             let silent = others.filter { key.value(of: $0) == nil }
             if signs != "TRUE" || !rights.isEmpty {
                 let found = (signs == "TRUE" ? ["CKA_SIGN"] : []) + rights
-                return (found.isEmpty ? "nothing" : found.joined(separator: ", "), .fail, nil)
+                return .fail(found.isEmpty ? "nothing" : found.joined(separator: ", "))
             }
             guard silent.isEmpty else {
-                return ("sign", .unavailable, "The token does not report \(silent.joined(separator: ", ")).")
+                return .unavailable("The token does not report \(silent.joined(separator: ", ")).", value: "sign")
             }
-            return ("sign only", .pass, nil)
+            return .pass("sign only")
         }
     }
 }

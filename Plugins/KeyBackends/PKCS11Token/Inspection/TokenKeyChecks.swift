@@ -3,8 +3,6 @@ import SigningKit
 
 /// The checks of a key on a token for a compliance report.
 struct TokenKeyChecks {
-    typealias Judgement = (value: String?, result: ComplianceCheck.Result, detail: String?)
-
     let provenance: KeyProvenance
     let inspected: Result<InspectedTokenKey, KeyError>
 
@@ -14,14 +12,14 @@ struct TokenKeyChecks {
     /// Makes a check from the key's inspection. Without one, the check is unavailable and says why.
     func seen(
         _ id: String, _ asks: String, _ requirements: [Requirement], expected: String,
-        _ judge: (InspectedTokenKey) -> Judgement
+        _ judge: (InspectedTokenKey) -> ComplianceVerdict
     ) -> ComplianceCheck {
-        let (value, result, detail): Judgement =
+        let verdict: ComplianceVerdict =
             switch inspected {
             case .success(let key): judge(key)
-            case .failure(let error): (nil, .unavailable, "\(error)")
+            case .failure(let error): .unavailable("\(error)")
             }
-        return ComplianceCheck(id, asks, requirements, value: value, expected: expected, result, detail: detail)
+        return ComplianceCheck(id, asks, requirements, expected: expected, verdict, evidence: "")
     }
 
     private var tokenChecks: [ComplianceCheck] {
@@ -38,8 +36,10 @@ struct TokenKeyChecks {
                 expected: "the digest that its vendor publishes"
             ) { key in
                 let token = key.token
-                guard let digest = token.digest else { return (token.path, .unavailable, "Its file cannot be read.") }
-                return ("sha256:\(digest)", .notApplicable, "\(token.path), version \(token.library.version)")
+                guard let digest = token.digest else {
+                    return .unavailable("Its file cannot be read.", value: token.path)
+                }
+                return .notApplicable("sha256:\(digest)", "\(token.path), version \(token.library.version)")
             },
         ]
     }
@@ -53,15 +53,14 @@ struct TokenKeyChecks {
                 evidence: "the token's flags and answer")
         }
         return seen(id, asks, [], expected: "not \(flag)") { key in
-            guard key.token.flags.contains(flag) else { return ("not \(flag)", .pass, nil) }
-            return (flag, .fail, "Find out who tried. The flag is from before this report's login.")
+            guard key.token.flags.contains(flag) else { return .pass("not \(flag)") }
+            return .fail(flag, "Find out who tried. The flag is from before this report's login.")
         }
     }
 
     private func flag(_ id: String, _ asks: String, _ flag: String) -> ComplianceCheck {
         seen(id, asks, [], expected: flag) { key in
-            let has = key.token.flags.contains(flag)
-            return (has ? flag : "not \(flag)", has ? .pass : .fail, nil)
+            key.token.flags.contains(flag) ? .pass(flag) : .fail("not \(flag)")
         }
     }
 
@@ -78,14 +77,14 @@ struct TokenKeyChecks {
     ) -> ComplianceCheck {
         seen(id, asks, [.pci("3.6.1.2"), .pci("3.7.3")], expected: "refused with \(answer)") { key in
             switch key.probes.map(probe) {
-            case .refused(let answer): ("refused with \(answer)", .pass, nil)
+            case .refused(let answer): .pass("refused with \(answer)")
             case .given:
-                (
-                    "given out", .fail,
+                .fail(
+                    "given out",
                     "Any person with the PIN has the key. Assume that it was copied: make a new one, and destroy this."
                 )
-            case .untried(let reason): (nil, .unavailable, "It could not be tried: \(reason).")
-            case nil: (nil, .unavailable, "It was not tried, because not exactly one key has this name.")
+            case .untried(let reason): .unavailable("It could not be tried: \(reason).")
+            case nil: .unavailable("It was not tried, because not exactly one key has this name.")
             }
         }
     }
@@ -103,12 +102,11 @@ struct TokenKeyChecks {
     ) -> ComplianceCheck {
         seen(id, asks, [.pci("3.7.7")], expected: "1 private key") { key in
             guard let count = number(key.objects) else {
-                return (nil, .unavailable, "It has none, or not exactly one key has this name.")
+                return .unavailable("It has none, or not exactly one key has this name.")
             }
-            return (
-                "\(count) private key\(count == 1 ? "" : "s")", count == 1 ? .pass : .fail,
-                count == 1 ? nil : "Give each key unique names, and name this one by object and id."
-            )
+            if count == 1 { return .pass("1 private key") }
+            return .fail(
+                "\(count) private keys", "Give each key unique names, and name this one by object and id.")
         }
     }
 }

@@ -41,6 +41,8 @@ public struct FleetDrill: Codable, Sendable, Equatable {
         (self.deviations, self.digest, self.entry, self.gateway) = (deviations, digest, entry, gateway)
     }
 
+    public var isPassed: Bool { verdict == "passed" }
+
     /// The register holds the latest results. The log has an entry for each.
     private static let limit = 128
 

@@ -16,7 +16,7 @@ struct FleetDrillSurvey {
             for (drill, entry) in try results() {
                 do {
                     try check(drill)
-                    evidence.shared.append(SharedDrill(drill, entry: entry))
+                    evidence.shared.append((drill, entry))
                 } catch {
                     evidence.complaints.append(
                         "The drill \(drill.id) of the gateway \(drill.gateway) does not count: \(error)")
@@ -33,7 +33,7 @@ struct FleetDrillSurvey {
         defer { reader.close() }
         guard drill.entry >= (try reader.firstIndex()) else { return }
         guard let stored = try reader.entry(at: drill.entry), let logged = LoggedDrill(stored.body, at: drill.entry),
-            (logged.id, logged.digest, logged.isPassed) == (drill.id, drill.digest, drill.verdict == "passed")
+            (logged.id, logged.digest, logged.isPassed) == (drill.id, drill.digest, drill.isPassed)
         else { throw CommandError("Entry \(drill.entry) of its log is not about it.") }
     }
 
@@ -49,13 +49,5 @@ struct FleetDrillSurvey {
         ).verify(reader)
         if let fault = report.faults.first { throw CommandError("The log of the fleet is not intact. \(fault)") }
         return results.drills.filter { $0.gateway != own }.map { ($0, results.entry) }
-    }
-}
-
-extension SharedDrill {
-    fileprivate init(_ drill: FleetDrill, entry: Int) {
-        self.init(
-            id: drill.id, scenario: drill.scenario, ended: drill.ended, isPassed: drill.verdict == "passed",
-            isTemporary: drill.isTemporary, gateway: drill.gateway, entry: entry)
     }
 }

@@ -1,3 +1,4 @@
+import KeyLifecycle
 import SigningKit
 
 /// Checks of the drills. A drill record counts only if the audit log has the drill's result and the record's SHA-256.
@@ -27,12 +28,11 @@ extension InstallationExamination {
 
     private func drill(_ scenario: String, _ evidence: DrillEvidence) -> ComplianceCheck {
         let own = evidence.logged.last { $0.id.hasSuffix("Z-\(scenario)") }
-        let shared = evidence.shared.filter { $0.scenario == scenario && $0.id.hasSuffix("Z-\(scenario)") }
-            .max { $0.id < $1.id }
+        let shared = evidence.shared.filter { $0.drill.scenario == scenario && $0.drill.id.hasSuffix("Z-\(scenario)") }
+            .max { $0.drill.id < $1.drill.id }
         // IDs begin with the time.
-        if let shared, own.map({ $0.id < shared.id }) ?? true {
-            return check(
-                scenario, verdict(shared), evidence: "the drills at entry \(shared.entry) of the log of the fleet")
+        if let (drill, entry) = shared, own.map({ $0.id < drill.id }) ?? true {
+            return check(scenario, verdict(drill), evidence: "the drills at entry \(entry) of the log of the fleet")
         }
         guard let logged = own else {
             let count = evidence.records.count { $0.scenario == scenario }
@@ -58,7 +58,7 @@ extension InstallationExamination {
             evidence: "\(place), and \(record.file)")
     }
 
-    private func verdict(_ record: DrillFinding, isPassed: Bool, _ scenario: String) -> Verdict {
+    private func verdict(_ record: DrillFinding, isPassed: Bool, _ scenario: String) -> ComplianceVerdict {
         let location = record.isTemporary ? "on a throw-away gateway" : "on the gateway that serves"
         return verdict(record.id, record.ended, isPassed, location, record.isTemporary) { value in
             if let fault = record.fault { return .fail(value, fault) }
@@ -70,7 +70,7 @@ extension InstallationExamination {
         }
     }
 
-    private func verdict(_ drill: SharedDrill) -> Verdict {
+    private func verdict(_ drill: FleetDrill) -> ComplianceVerdict {
         let location = drill.isTemporary ? "on a throw-away gateway of \(drill.gateway)" : "on \(drill.gateway)"
         return verdict(drill.id, drill.ended, drill.isPassed, location, drill.isTemporary) { _ in nil }
     }
@@ -78,8 +78,8 @@ extension InstallationExamination {
     /// - Parameter fault: gets the value of the check, and returns why the drill does not count; nil if it counts.
     private func verdict(
         _ id: String, _ ended: Timestamp, _ isPassed: Bool, _ location: String, _ isTemporary: Bool,
-        fault: (String) -> Verdict?
-    ) -> Verdict {
+        fault: (String) -> ComplianceVerdict?
+    ) -> ComplianceVerdict {
         guard ended <= now else {
             return .fail(
                 "ended at \(ended.text)",
@@ -93,7 +93,7 @@ extension InstallationExamination {
         return isPassed && age <= Self.drillAge ? .pass(value, detail) : .fail(value, detail)
     }
 
-    private func check(_ scenario: String, _ verdict: Verdict, evidence: String = "none") -> ComplianceCheck {
+    private func check(_ scenario: String, _ verdict: ComplianceVerdict, evidence: String = "none") -> ComplianceCheck {
         ComplianceCheck(
             "drills.\(scenario)", "Was \(scenario) rehearsed?", Self.requirements,
             expected: "passed, at most \(Self.drillAge) days ago", verdict, evidence: evidence)

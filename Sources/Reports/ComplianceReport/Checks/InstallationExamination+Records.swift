@@ -34,7 +34,7 @@ extension InstallationExamination {
         return intact(.pass("intact, \(verified.entries) entries"), evidence)
     }
 
-    private func intact(_ verdict: Verdict, _ evidence: String) -> ComplianceCheck {
+    private func intact(_ verdict: ComplianceVerdict, _ evidence: String) -> ComplianceCheck {
         ComplianceCheck(
             "audit.intact", "Is the record of all signatures complete and unchanged?", expected: "intact", verdict,
             evidence: evidence)
@@ -49,7 +49,7 @@ extension InstallationExamination {
         let unseen =
             "The file is on another file system. This report cannot see whether that is on another disk, or whether a "
             + "person who can write the log can also write the file."
-        let verdict: Verdict =
+        let verdict: ComplianceVerdict =
             switch verified.secondPlace {
             case .otherFileSystem where verified.externalChecked > 0: .pass(compared, unseen)
             case .otherFileSystem:

@@ -15,7 +15,7 @@ extension InstallationExamination {
         }
     }
 
-    private func verdict(_ count: Int) -> Verdict {
+    private func verdict(_ count: Int) -> ComplianceVerdict {
         if case .off = findings.audit { return .unavailable("There is no audit log.") }
         return count == 0 ? .pass("0") : .fail("\(count)", Self.bypassed)
     }
@@ -24,7 +24,7 @@ extension InstallationExamination {
         "The keys made signatures that the audit log does not have. Suspend the keys, and find out who asked for them: "
         + "docs/operations.md, Signers."
 
-    private func records(_ verdict: Verdict) -> ComplianceCheck {
+    private func records(_ verdict: ComplianceVerdict) -> ComplianceCheck {
         ComplianceCheck(
             "signers.withoutRecord", "Does the audit log have every signature since the start of the gateway?",
             expected: "0 signatures without a record", verdict,
@@ -49,7 +49,7 @@ extension InstallationExamination {
             evidence: "the configuration")
     }
 
-    private func isolation(_ name: String, _ verdict: Verdict, evidence: String) -> ComplianceCheck {
+    private func isolation(_ name: String, _ verdict: ComplianceVerdict, evidence: String) -> ComplianceCheck {
         ComplianceCheck(
             "signers.protection.\(name)", "Is the signer \(name) a process of its own, with every layer of protection?",
             expected: "every layer", verdict, evidence: evidence)

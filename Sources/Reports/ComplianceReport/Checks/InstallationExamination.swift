@@ -122,7 +122,7 @@ struct InstallationExamination {
 
     private var listeners: [ComplianceCheck] {
         findings.listeners.map { listener in
-            let verdict: Verdict =
+            let verdict: ComplianceVerdict =
                 switch listener.protection {
                 case .tls(let version, let certificates):
                     .pass("TLS \(version) or later", "Client certificates: \(certificates).")

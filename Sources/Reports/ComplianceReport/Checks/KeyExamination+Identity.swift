@@ -41,7 +41,7 @@ extension KeyExamination {
     /// The pairwise consistency test: the key signs, and its public key verifies.
     var pairwise: ComplianceCheck {
         let expected = "the signature verifies"
-        let (verdict, evidence): (Verdict, String) =
+        let (verdict, evidence): (ComplianceVerdict, String) =
             switch key.proof {
             case .valid(let time): (.pass(expected), "signed and verified at \(time.text)")
             case .wrong:

@@ -14,7 +14,7 @@ extension KeyExamination {
 
     private func known(
         _ id: String, _ asks: String, _ requirements: [Requirement], expected: String,
-        _ judge: (KeyLifecycleRecord) -> Verdict
+        _ judge: (KeyLifecycleRecord) -> ComplianceVerdict
     ) -> ComplianceCheck {
         let unknown = "The register of key life has no record of this key, or could not be read."
         return ComplianceCheck(

@@ -23,7 +23,7 @@ extension KeyExamination {
         let seen = inspections.compactMap { uri, inspection in
             if case .seen(let seen, _) = inspection { (uri: uri, seen: seen) } else { nil }
         }
-        let verdict: Verdict
+        let verdict: ComplianceVerdict
         if let first = seen.first, seen.count == inspections.count {
             let differences = seen.dropFirst().flatMap { Self.differences(from: first, $0) }
             verdict =

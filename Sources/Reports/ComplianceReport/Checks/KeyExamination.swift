@@ -45,9 +45,9 @@ struct KeyExamination {
     /// Makes a check from the key's inspection. Without one, the check is unavailable and says why.
     func seen(
         _ id: String, _ asks: String, _ requirements: [Requirement], expected: String,
-        _ judge: (KeyInspection) -> Verdict
+        _ judge: (KeyInspection) -> ComplianceVerdict
     ) -> ComplianceCheck {
-        let verdict: Verdict =
+        let verdict: ComplianceVerdict =
             switch key.inspection {
             case .seen(let inspection, _): judge(inspection)
             case .unseen(let error, _): .unavailable("\(error)")

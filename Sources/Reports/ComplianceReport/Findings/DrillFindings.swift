@@ -1,4 +1,5 @@
 import AuditKit
+public import KeyLifecycle
 public import SigningKit
 public import StrictJSON
 
@@ -16,34 +17,14 @@ public struct DrillEvidence: Sendable {
     public var records: [DrillFinding]
     /// The entries about drills in the verified audit log, in the order of the log.
     public var logged: [LoggedDrill]
-    /// The drills of the other gateways of a fleet, in the order in which they were recorded.
-    public var shared: [SharedDrill] = []
+    /// The drills of the other gateways of a fleet, in the order in which they were recorded. `entry` is the index of the
+    /// entry, in the verified log of the fleet, that proves the result.
+    public var shared: [(drill: FleetDrill, entry: Int)] = []
     /// One sentence for each file that is not a drill record.
     public var complaints: [String]
 
     public init(directory: String, records: [DrillFinding], logged: [LoggedDrill], complaints: [String]) {
         (self.directory, self.records, self.logged, self.complaints) = (directory, records, logged, complaints)
-    }
-}
-
-/// The result of a drill on another gateway of the fleet. The verified log of the fleet has it, and the record is on the
-/// machine of the gateway.
-public struct SharedDrill: Sendable {
-    public var id: String
-    public var scenario: String
-    public var ended: Timestamp
-    public var isPassed: Bool
-    public var isTemporary: Bool
-    /// The origin of the gateway's log.
-    public var gateway: String
-    /// The index of the entry, in the log of the fleet, that proves the results.
-    public var entry: Int
-
-    public init(
-        id: String, scenario: String, ended: Timestamp, isPassed: Bool, isTemporary: Bool, gateway: String, entry: Int
-    ) {
-        (self.id, self.scenario, self.ended, self.isPassed) = (id, scenario, ended, isPassed)
-        (self.isTemporary, self.gateway, self.entry) = (isTemporary, gateway, entry)
     }
 }
 

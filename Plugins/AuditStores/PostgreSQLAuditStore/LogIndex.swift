@@ -41,19 +41,14 @@ struct LogIndex: SegmentIndex {
             WHERE log = $1 AND segment = $2 LIMIT 100000
             """, .integer(database.log), .integer(segment)
         ) { row -> (key: TallyKey, count: Int)? in
-            guard Self.hours.contains(row.integer(0)) else { return nil }
-            func text(_ column: Int32) -> ExactText? {
-                row.isNull(column) ? nil : ExactText(String(decoding: row.bytes(column), as: UTF8.self))
+            func text(_ column: Int32) -> String? {
+                row.isNull(column) ? nil : String(decoding: row.bytes(column), as: UTF8.self)
             }
             let key = TallyKey(
-                begin: Timestamp(milliseconds: Int64(row.integer(0)) * TallyKey.hour), client: text(1),
-                feature: text(2), key: text(3), outcome: text(4) ?? ExactText(""))
-            return (key, row.integer(5))
+                hour: row.integer(0), client: text(1), feature: text(2), key: text(3), outcome: text(4))
+            return key.map { ($0, row.integer(5)) }
         }.compactMap(\.self)
     }
-
-    /// The hours of the years 0 to 9999, which the time of an entry can have.
-    private static let hours = -17_268_672...70_389_527
 
     // MARK: Positions
 

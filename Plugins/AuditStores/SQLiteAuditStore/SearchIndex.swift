@@ -97,21 +97,15 @@ final class IndexReader: SegmentIndex {
             "SELECT hour, client, feature, key, outcome, count FROM tally WHERE segment = ? LIMIT ?",
             [.integer(segment), .integer(Self.longestList)]
         ) { row -> (key: TallyKey, count: Int)? in
-            guard Self.hours.contains(row.integer(0)) else { return nil }
-            func text(_ column: Int32) -> ExactText? { row.isNull(column) ? nil : ExactText(row.text(column)) }
+            func text(_ column: Int32) -> String? { row.isNull(column) ? nil : row.text(column) }
             let key = TallyKey(
-                begin: Timestamp(milliseconds: Int64(row.integer(0)) * TallyKey.hour), client: text(1),
-                feature: text(2),
-                key: text(3), outcome: text(4) ?? ExactText(""))
-            return (key, row.integer(5))
+                hour: row.integer(0), client: text(1), feature: text(2), key: text(3), outcome: text(4))
+            return key.map { ($0, row.integer(5)) }
         }.compactMap(\.self)
     }
 
     /// Limits what a modified index can make a search read: a segment has far fewer counts, and each is shorter.
     private static let (longestList, longestValue) = (100_000, 4096)
-
-    /// The hours of the years 0 to 9999, which the time of an entry can have.
-    private static let hours = -17_268_672...70_389_527
 }
 
 /// Adds segments to the index.

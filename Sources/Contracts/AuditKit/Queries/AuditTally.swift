@@ -32,6 +32,18 @@ public struct TallyKey: Hashable, Sendable {
         self.outcome = outcome
     }
 
+    /// From a row of a search index, which somebody may have changed.
+    ///
+    /// - Parameter hour: since 1970.
+    /// - Returns: nil for an hour outside the years 0 to 9999: the time of an entry is in these.
+    public init?(hour: Int, client: String?, feature: String?, key: String?, outcome: String?) {
+        guard (-17_268_672...70_389_527).contains(hour) else { return nil }
+        func exact(_ text: String?) -> ExactText? { text.map { ExactText($0) } }
+        self.init(
+            begin: Timestamp(milliseconds: Int64(hour) * Self.hour), client: exact(client), feature: exact(feature),
+            key: exact(key), outcome: ExactText(outcome ?? ""))
+    }
+
     /// The counts in an entry: one for a signature or a refusal, several for an entry that counts refusals.
     public static func counts(of fields: EntryFields) -> [(key: TallyKey, count: Int)] {
         guard let time = fields.time else { return [] }

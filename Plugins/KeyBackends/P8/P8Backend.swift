@@ -36,8 +36,8 @@ public struct P8Backend: KeyBackend {
     ) async throws(KeyError) -> P8Backend {
         let file = try file(locator, environment)
         // Decryption takes as long as the file's key derivation demands, so it must not block the cooperative pool.
-        let key = await aside { () throws(KeyError) in try P8Key(file.key()) }
-        return P8Backend(key: try key.get(), path: file.path)
+        let key = try await DispatchQueue.global().call { () throws(KeyError) in try P8Key(file.key()) }
+        return P8Backend(key: key, path: file.path)
     }
 
     private static func file(
@@ -47,14 +47,6 @@ public struct P8Backend: KeyBackend {
         return KeyFile(
             path: location.path, allowsSharing: environment.settings.boolean("allowSharedFiles"),
             passphraseSource: location.passphraseSource, secrets: environment.secrets)
-    }
-
-    private static func aside<Value: Sendable>(
-        _ body: @escaping @Sendable () throws(KeyError) -> Value
-    ) async -> Result<Value, KeyError> {
-        await withCheckedContinuation { continuation in
-            DispatchQueue.global().async { continuation.resume(returning: Result(catching: body)) }
-        }
     }
 
     public func key(_ selector: KeySelector) async throws(KeyError) -> any SigningKey {
@@ -85,7 +77,7 @@ extension P8Backend: KeyMaterialReading {
         at locator: KeyLocator, in environment: KeyBackendEnvironment
     ) async throws(KeyError) -> KeyMaterial {
         let file = try file(locator, environment)
-        return try await aside { () throws(KeyError) in try material(file.key(), locator) }.get()
+        return try await DispatchQueue.global().call { () throws(KeyError) in try material(file.key(), locator) }
     }
 
     /// Encodes the key again, so that every token gets the same form.

@@ -11,12 +11,7 @@ enum CredentialFile {
     /// - Returns: nil if there is no such file.
     /// - Throws: `unavailable` if it exists but cannot be read.
     static func text(_ path: String, _ name: String) async throws(KeyError) -> String? {
-        let result: Result<String?, KeyError> = await withCheckedContinuation { continuation in
-            DispatchQueue.global().async {
-                continuation.resume(returning: Result { () throws(KeyError) in try read(path, name) })
-            }
-        }
-        return try result.get()
+        try await DispatchQueue.global().call { () throws(KeyError) in try read(path, name) }
     }
 
     private static func read(_ path: String, _ name: String) throws(KeyError) -> String? {

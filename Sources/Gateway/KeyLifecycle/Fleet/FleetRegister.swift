@@ -34,11 +34,12 @@ public final class FleetRegister: Sendable {
         }
     }
 
-    /// The time between two reads, and the same while a change waits for gateways.
+    /// The time between two reads.
     private static let interval = Duration.milliseconds(250)
+    /// The same while a change waits for gateways.
+    private static let shortInterval = Duration.milliseconds(25)
     /// A gateway may read the register for the last time some time after it renewed its lease for the last time.
     private static let leaseMargin = Duration.seconds(2)
-    private static let shortInterval = Duration.milliseconds(25)
 
     /// The origin of this gateway's log.
     public let gateway: String
@@ -109,37 +110,26 @@ public final class FleetRegister: Sendable {
 
     /// Renews the lease and reads those of the others.
     func renew() async throws(AuditStoreError) -> FleetView {
-        let outcome = await withCheckedContinuation { continuation in
-            queue.async { continuation.resume(returning: self.renewNow()) }
-        }
-        switch outcome {
-        case .success(let view):
+        do throws(AuditStoreError) {
+            let view = try await queue.call { () throws(AuditStoreError) in try self.renewNow() }
             clock.note(view)
             state.withLock { $0.note(view) }
             return view
-        case .failure(let error):
+        } catch {
             if case .fenced = error { state.withLock { $0.isFenced = true } }
             freshness.note(failure: error.description)
             throw error
         }
     }
 
-    private func renewNow() -> Result<FleetView, AuditStoreError> {
-        do throws(AuditStoreError) {
-            let (open, report) = state.withLock { state in
-                (state.membership, FleetReport(applied: state.applied, answer: state.answers.text))
-            }
-            let membership: any FleetMembership
-            if let open {
-                membership = open
-            } else {
-                membership = try log.membership(in: fleet)
-                state.withLock { $0.membership = membership }
-            }
-            return .success(try membership.renew(report))
-        } catch {
-            return .failure(error)
+    private func renewNow() throws(AuditStoreError) -> FleetView {
+        let (open, report) = state.withLock { state in
+            (state.membership, FleetReport(applied: state.applied, answer: state.answers.text))
         }
+        if let open { return try open.renew(report) }
+        let membership = try log.membership(in: fleet)
+        state.withLock { $0.membership = membership }
+        return try membership.renew(report)
     }
 
     // MARK: Telling
@@ -229,30 +219,19 @@ public final class FleetRegister: Sendable {
     // MARK: Fencing and leaving
 
     func fence(_ gateway: FencedGateway) async throws(AuditStoreError) {
-        let membership = state.withLock { $0.membership }
-        let outcome: Result<Void, AuditStoreError> = await withCheckedContinuation { continuation in
-            fencing.async {
-                do throws(AuditStoreError) {
-                    try membership?.fence(gateway.origin, epoch: gateway.epoch)
-                    continuation.resume(returning: .success(()))
-                } catch {
-                    continuation.resume(returning: .failure(error))
-                }
-            }
+        guard let membership = state.withLock({ $0.membership }) else { return }
+        try await fencing.call { () throws(AuditStoreError) in
+            try membership.fence(gateway.origin, epoch: gateway.epoch)
         }
-        try outcome.get()
     }
 
     /// Ends the lease, so that the others do not wait for this gateway. It signs nothing any more.
     func leave() async {
         freshness.revoke()
         let membership = state.withLock { $0.membership }
-        await withCheckedContinuation { continuation in
-            queue.async {
-                try? membership?.leave()
-                membership?.close()
-                continuation.resume()
-            }
+        await queue.call {
+            try? membership?.leave()
+            membership?.close()
         }
     }
 }
@@ -262,15 +241,11 @@ extension FleetRegister: SharedValues {
         _ name: String, _ change: @escaping @Sendable ([UInt8]?, Timestamp) -> [UInt8]
     ) async -> Bool {
         guard let membership = state.withLock({ $0.membership }) else { return false }
-        return await withCheckedContinuation { continuation in
-            sharing.async {
-                do throws(AuditStoreError) {
-                    try membership.update(name, change)
-                    continuation.resume(returning: true)
-                } catch {
-                    continuation.resume(returning: false)
-                }
-            }
+        do throws(AuditStoreError) {
+            try await sharing.call { () throws(AuditStoreError) in try membership.update(name, change) }
+            return true
+        } catch {
+            return false
         }
     }
 

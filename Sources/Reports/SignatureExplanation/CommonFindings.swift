@@ -17,12 +17,10 @@ extension [Finding] {
 
     /// A warning about a signed text that Apple accepts: invisible characters, and misplaced white space.
     mutating func addTextWarning(_ text: String, _ rule: TextRule, in field: String) {
-        do { try rule.check(text) } catch {
-            let isWhiteSpace = rule.whiteSpaceFault(in: text).map { error.reason == .invalid($0) } ?? false
-            add(
-                isWhiteSpace ? .fieldWhiteSpace : .fieldInvisible, in: field, "\(error.inside(field))",
-                severity: .warning)
-        }
+        guard let fault = rule.fault(in: text) else { return }
+        add(
+            fault == rule.whiteSpaceFault(in: text) ? .fieldWhiteSpace : .fieldInvisible, in: field,
+            "\(JSONReadError(.invalid(fault)).inside(field))", severity: .warning)
     }
 
     /// Key IDs of App Store Connect have ten characters: digits and upper-case letters.

@@ -71,16 +71,8 @@ extension PluginSetting.Kind {
     }
 
     private static func fault(of text: String) -> String? {
-        guard !text.unicodeScalars.contains(where: \.properties.isWhitespace) else {
-            return "holds white space; remove it"
-        }
-        do throws(JSONReadError) {
-            try TextRule.identifier.check(text)
-            return nil
-        } catch {
-            if case .invalid(let sentence) = error.reason { return sentence }
-            return "is not allowed"
-        }
+        text.unicodeScalars.contains(where: \.properties.isWhitespace)
+            ? "holds white space; remove it" : TextRule.identifier.fault(in: text)
     }
 }
 

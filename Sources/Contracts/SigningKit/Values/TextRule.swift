@@ -17,25 +17,26 @@ public enum TextRule: Sendable {
 
     /// - Throws: `JSONReadError.Reason.invalid`, with the fault and its position.
     public func check(_ text: String) throws(JSONReadError) {
+        if let fault = fault(in: text) { throw JSONReadError(.invalid(fault)) }
+    }
+
+    /// The first fault and its position, as the rest of a sentence after the member's name, or nil.
+    public func fault(in text: String) -> String? {
         let count = text.utf8.count
         guard count <= Self.maximumLength else {
-            throw JSONReadError(.invalid("has \(count) bytes of UTF-8; at most \(Self.maximumLength) are allowed"))
+            return "has \(count) bytes of UTF-8; at most \(Self.maximumLength) are allowed"
         }
-        if case .identifier = self, count == 0 {
-            throw JSONReadError(.invalid("is empty; it must hold at least one character"))
-        }
+        if case .identifier = self, count == 0 { return "is empty; it must hold at least one character" }
         // Fast path: nearly every identifier is visible ASCII and spaces.
         var ascii = text
         let isPlain = ascii.withUTF8 { bytes in
             bytes.first != 0x20 && bytes.last != 0x20 && bytes.allSatisfy { (0x20...0x7E).contains($0) }
         }
-        if isPlain { return }
+        if isPlain { return nil }
         for (position, scalar) in text.unicodeScalars.enumerated() {
-            if let fault = fault(of: scalar) {
-                throw JSONReadError(.invalid("holds \(fault) at character \(position + 1); remove it"))
-            }
+            if let fault = fault(of: scalar) { return "holds \(fault) at character \(position + 1); remove it" }
         }
-        if let fault = whiteSpaceFault(in: text) { throw JSONReadError(.invalid(fault)) }
+        return whiteSpaceFault(in: text)
     }
 
     /// The white-space fault (Unicode's White_Space), as the rest of a sentence after the member's name, or nil.

@@ -174,10 +174,7 @@ extension SettingKind<String> {
     /// A text with inner spaces, such as `GET /v1/apps`.
     static var tokenText: Self {
         .parsed("text") { text throws(InvalidValue) in
-            do throws(JSONReadError) { try TextRule.identifier.check(text) } catch {
-                guard case .invalid(let sentence) = error.reason else { throw InvalidValue("is not a text") }
-                throw InvalidValue(sentence)
-            }
+            if let fault = TextRule.identifier.fault(in: text) { throw InvalidValue(fault) }
             return text
         }
     }

@@ -189,11 +189,6 @@ extension SettingKind<String> {
 
     private static func checkIdentifier(_ text: String) throws(InvalidValue) {
         try require(!text.unicodeScalars.contains(where: \.properties.isWhitespace), "holds white space; remove it")
-        do {
-            try TextRule.identifier.check(text)
-        } catch {
-            guard case .invalid(let sentence) = error.reason else { throw InvalidValue("is not an identifier") }
-            throw InvalidValue(sentence)
-        }
+        if let fault = TextRule.identifier.fault(in: text) { throw InvalidValue(fault) }
     }
 }

@@ -10,9 +10,6 @@ enum KeyLifecycleLimits {
     /// In bytes.
     static let uri = 1024
 
-    /// Further places of a key in one order.
-    static let replicas = 7
-
     /// Open proposals of one administrator, and of all together. Each has its own register.
     static let proposalsOfOne = 8
     static let proposals = 64

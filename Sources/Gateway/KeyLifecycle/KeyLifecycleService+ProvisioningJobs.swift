@@ -173,9 +173,9 @@ extension ProvisioningOrder {
         try KeyLifecycleLimits.check(issuerID, "issuer ID", atMost: KeyLifecycleLimits.identifier)
         try KeyLifecycleLimits.check(keyID, "key ID", atMost: KeyLifecycleLimits.identifier)
         try KeyLifecycleLimits.check(uri, "URI", atMost: KeyLifecycleLimits.uri)
-        guard replicas.count <= KeyLifecycleLimits.replicas else {
+        guard replicas.count <= KeySettings.mostReplicas else {
             throw KeyLifecycleRefusal(
-                "The order names \(replicas.count) further places; at most \(KeyLifecycleLimits.replicas) are allowed.")
+                "The order names \(replicas.count) further places; at most \(KeySettings.mostReplicas) are allowed.")
         }
         for replica in replicas { try KeyLifecycleLimits.check(replica, "URI", atMost: KeyLifecycleLimits.uri) }
         var order = self

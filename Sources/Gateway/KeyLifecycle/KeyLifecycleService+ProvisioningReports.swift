@@ -244,7 +244,7 @@ extension KeyLifecycleRecord {
     /// The places in the evidence of the last change that has a URI.
     var recordedURIs: [String] {
         guard let last = history.last(where: { $0.evidence["uri"] != nil })?.evidence else { return [] }
-        let replicas = (1...KeyLifecycleLimits.replicas).compactMap { last["replica.\($0).uri"] }
+        let replicas = (1...KeySettings.mostReplicas).compactMap { last["replica.\($0).uri"] }
         return [last["uri"]].compactMap(\.self) + replicas
     }
 }

@@ -62,13 +62,7 @@ extension GatewayConfiguration {
                         "is also the issuer ID of another account (\(first)), maybe by mistake; check it", at: origin)
                 }
             }
-            let known = keys.map(\.keyID)
-            guard let origin = given.valid("activeKey"), given.valid("keys") != nil, !known.containsExactly(activeKeyID)
-            else { return }
-            findings.fault(
-                "is \(Excerpt.quoted(activeKeyID)), which is not the keyId of any key of this account; "
-                    + Suggestion.question(Suggestion.nearest(to: activeKeyID, among: known)) + " keys are "
-                    + Suggestion.list(known.map { Excerpt.quoted($0) }), at: origin)
+            findings.checkActiveKey(activeKeyID, among: keys, of: "account", given)
         }
     }
 

@@ -40,7 +40,8 @@ extension GatewayConfiguration {
                     "uri", \.location, .keyLocation("a URI, see below"),
                     missing: "the location of the key: a URI with the scheme SCHEMES", "the location of the key"),
                 .list(
-                    "replicas", \.replicas, of: "URI", .keyLocation("a URI"), values: "a list of 1 to 7 URIs",
+                    "replicas", \.replicas, of: "URI", .keyLocation("a URI"),
+                    values: "a list of 1 to \(KeySettings.mostReplicas) URIs",
                     "further places of the same key, see [several tokens for one key](#several-tokens-for-one-key)",
                     outline: { .keyLocations("replicas", $0) }),
                 .value(
@@ -99,9 +100,9 @@ extension GatewayConfiguration {
                     }
                     return
                 }
-                if replicas.count > Self.mostReplicas {
+                if replicas.count > KeySettings.mostReplicas {
                     findings.fault(
-                        "names \(replicas.count) places; at most \(Self.mostReplicas) are allowed", at: origin)
+                        "names \(replicas.count) places; at most \(KeySettings.mostReplicas) are allowed", at: origin)
                 }
                 var seen = location.map { [$0] } ?? []
                 for replica in replicas {
@@ -118,9 +119,6 @@ extension GatewayConfiguration {
                             + "pin it with publicKey, which privyseal keys list shows", at: origin)
                 }
             }
-
-            /// So many places can be shown in one line, and tried at a start.
-            private static let mostReplicas = 7
 
             /// Apple publishes no rule for key IDs. Those of Apple Ads and Apple Business Manager are UUIDs.
             private static func isUsual(_ keyID: String) -> Bool {
@@ -201,5 +199,21 @@ extension SettingKind<P256.Signing.PublicKey> {
         } text: {
             PublicKeyFingerprint(of: $0).description
         }
+    }
+}
+
+extension Findings {
+    /// - Parameter owner: of the keys: `account` or `service`.
+    func checkActiveKey(
+        _ keyID: String, among keys: [GatewayConfiguration.Key], of owner: String, _ given: GivenSettings
+    ) {
+        let known = keys.map(\.keyID)
+        guard let origin = given.valid("activeKey"), given.valid("keys") != nil, !known.containsExactly(keyID) else {
+            return
+        }
+        fault(
+            "is \(Excerpt.quoted(keyID)), which is not the keyId of any key of this \(owner); "
+                + Suggestion.question(Suggestion.nearest(to: keyID, among: known)) + " keys are "
+                + Suggestion.list(known.map { Excerpt.quoted($0) }), at: origin)
     }
 }

@@ -123,14 +123,7 @@ extension GatewayConfiguration {
             where !given.isPresentOrMisspelt(name) && !given.isMisspelt("keysOf") {
                 findings.fault("is missing; give \(what)", at: origin.child(name))
             }
-            guard let origin = given.valid("activeKey"), given.valid("keys") != nil, let activeKeyID,
-                !keys.map(\.keyID).containsExactly(activeKeyID)
-            else { return }
-            let known = keys.map(\.keyID)
-            findings.fault(
-                "is \(Excerpt.quoted(activeKeyID)), which is not the keyId of any key of this service; "
-                    + Suggestion.question(Suggestion.nearest(to: activeKeyID, among: known)) + " keys are "
-                    + Suggestion.list(known.map { Excerpt.quoted($0) }), at: origin)
+            if let activeKeyID { findings.checkActiveKey(activeKeyID, among: keys, of: "service", given) }
         }
     }
 

@@ -43,7 +43,7 @@ public struct AccountSettings: Sendable {
     public var keys: [KeySettings]
     /// The ID of the key that signs requests that name no key.
     public var activeKeyID: String
-    /// Whether the actions with `KeyLifecycleAction.needsTwo` need two administrators.
+    /// Whether the actions with `KeyLifecycleAction.requiresDualControl` need two administrators.
     public var hasDualControl: Bool
     /// Whether `operator`, which is any person with root on the machine, counts as one of these administrators.
     public var countsOperator: Bool
@@ -94,6 +94,9 @@ public struct KeySettings: Sendable {
     public var provenance: KeyProvenance
     /// Where the key is configured, for error messages.
     public var origin: String
+
+    /// The most further places: so many can be shown in one line, and tried at a start.
+    package static let mostReplicas = 7
 
     /// All places of the key, in order.
     public var uris: [KeyURI] { [uri] + replicas }

@@ -24,7 +24,10 @@ struct KeyFile {
         guard let content = SecureBytes(capacity: size + 1) else {
             throw KeyFileError.noRoom.keyError(path)
         }
-        try content.fill { room throws(KeyError) in try fill(room, from: descriptor) }
+        try content.fill { room throws(KeyError) in
+            guard let count = BoundedFile.fill(room, from: descriptor) else { throw openError(errno) }
+            return count
+        }
         guard content.count > 0 else { throw .unfit("The key file \(path) is empty.") }
         guard content.count <= size else { throw .unfit("The key file \(path) grew while it was read; try again.") }
         return content
@@ -44,18 +47,6 @@ struct KeyFile {
             throw .unfit("\(path) has \(status.st_size) bytes; a key file has at most \(Self.maximumSize).")
         }
         return Int(status.st_size)
-    }
-
-    private func fill(_ room: UnsafeMutableRawBufferPointer, from descriptor: Int32) throws(KeyError) -> Int {
-        var count = 0
-        while count < room.count {
-            let result = Glibc.read(descriptor, room.baseAddress?.advanced(by: count), room.count - count)
-            if result < 0, errno == EINTR { continue }
-            guard result >= 0 else { throw openError(errno) }
-            if result == 0 { break }
-            count += result
-        }
-        return count
     }
 
     private func openError(_ code: Int32) -> KeyError {

@@ -25,20 +25,28 @@ public enum BoundedFile {
         var failure: Int32?
         // A further byte shows that the file is too long.
         let bytes = [UInt8](unsafeUninitializedCapacity: limit + 1) { buffer, count in
-            while count < buffer.count {
-                let result = Glibc.read(descriptor, buffer.baseAddress?.advanced(by: count), buffer.count - count)
-                if result == 0 { return }
-                if result > 0 {
-                    count += result
-                } else if errno != EINTR {
-                    failure = errno
-                    return
-                }
-            }
+            let read = fill(UnsafeMutableRawBufferPointer(buffer), from: descriptor)
+            if read == nil { failure = errno }
+            count = read ?? 0
         }
         if let failure { throw .system(failure) }
         guard bytes.count <= limit else { throw .tooLong }
         return bytes
+    }
+
+    /// Reads until the end of the file or of the room.
+    ///
+    /// - Returns: the number of bytes; nil if read(2) failed, and `errno` then has the reason.
+    public static func fill(_ room: UnsafeMutableRawBufferPointer, from descriptor: Int32) -> Int? {
+        var count = 0
+        while count < room.count {
+            let result = Glibc.read(descriptor, room.baseAddress?.advanced(by: count), room.count - count)
+            if result < 0, errno == EINTR { continue }
+            guard result >= 0 else { return nil }
+            if result == 0 { break }
+            count += result
+        }
+        return count
     }
 
     private static func requireRegularFile(_ descriptor: Int32) throws(Failure) {

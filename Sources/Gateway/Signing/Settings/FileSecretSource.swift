@@ -68,14 +68,7 @@ public struct FileSecretSource: SecretSource {
             Secret.wipe(room)
             room.deallocate()
         }
-        var count = 0
-        while count < room.count {
-            let result = Glibc.read(descriptor, room.baseAddress?.advanced(by: count), room.count - count)
-            if result < 0, errno == EINTR { continue }
-            guard result >= 0 else { throw unreadable() }
-            if result == 0 { break }
-            count += result
-        }
+        guard var count = BoundedFile.fill(room, from: descriptor) else { throw unreadable() }
         guard count <= Self.maximumLength else {
             throw .secretUnavailable("The secret in \(path) is longer than \(Self.maximumLength) bytes.")
         }

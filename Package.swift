@@ -461,7 +461,7 @@ let package = Package(
         tests(
             "GatewayConfigurationTests",
             [
-                "GatewayConfiguration", "P8", "PKCS11Token", "AWSKMS", "AdvancedCommerce", "SigningKit",
+                "GatewayConfiguration", "P8", "PKCS11Token", "AWSKMS", "AdvancedCommerce", "SigningKit", "AuditKit",
                 "TransparencyLog", crypto,
             ]),
         // The targets of Tests/Fuzzing, which is a package of its own, over its corpus.

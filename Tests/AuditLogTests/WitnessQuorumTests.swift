@@ -42,7 +42,7 @@ struct WitnessQuorumTests {
     }
 
     private func quorum(
-        _ failure: WitnessQuorum.Failure, interval: Duration = .seconds(600)
+        _ failure: WitnessFailure, interval: Duration = .seconds(600)
     ) -> WitnessQuorum {
         WitnessQuorum(witnesses, failure: failure, interval: interval, now: { Timestamp(milliseconds: 1000) })
     }

@@ -1,3 +1,4 @@
+import AuditKit
 import Foundation
 import Testing
 import TransparencyLog

@@ -21,19 +21,20 @@ public protocol CheckpointCosigner: Sendable {
     func signature(for text: String) async throws -> NoteSignature
 }
 
+/// A destination of checkpoints, or a witness.
+public struct CheckpointReceiver: Hashable, Encodable, Sendable {
+    public let name: String
+    /// When it last accepted or cosigned a checkpoint; nil if it never did.
+    public var lastSuccess: Timestamp?
+    /// Why it did not accept or cosign the last checkpoint; nil if it did.
+    public var complaint: String?
+}
+
 /// The publication of the last checkpoint.
 public struct PublicationStatus: Hashable, Sendable {
-    public struct Destination: Hashable, Sendable {
-        public let name: String
-        /// When the destination last accepted a checkpoint; nil if it never did.
-        public var lastSuccess: Timestamp?
-        /// Why the destination did not accept the last checkpoint; nil if it did.
-        public var complaint: String?
-    }
-
     /// The number of entries that the last checkpoint covers; nil if there was none.
     public var size: Int?
-    public var destinations: [Destination]
+    public var destinations: [CheckpointReceiver]
 }
 
 /// Sends checkpoints out. A checkpoint that fails is not sent again. No signature waits for a destination.

@@ -1,3 +1,4 @@
+public import AuditKit
 import Logging
 import Metrics
 public import SigningKit
@@ -6,14 +7,6 @@ import TransparencyLog
 
 /// Adds the witnesses' signatures to checkpoints, and decides whether enough of them have cosigned recently.
 public final class WitnessQuorum: Sendable {
-    /// What happens while too few witnesses cosign.
-    public enum Failure: String, CaseIterable, Sendable {
-        /// The gateway signs nothing.
-        case require
-        /// The gateway signs, and an alert reports it.
-        case warn
-    }
-
     private struct State {
         var status: WitnessStatus
         var last: ContinuousClock.Instant?
@@ -24,7 +17,7 @@ public final class WitnessQuorum: Sendable {
     }
 
     private let witnesses: any CheckpointWitnesses
-    private let failure: Failure
+    private let failure: WitnessFailure
     /// How old the last checkpoint with a quorum may be.
     private let limit: Duration
     /// For metric labels: `gateway`, or `fleet` for the log of a fleet.
@@ -35,7 +28,7 @@ public final class WitnessQuorum: Sendable {
 
     /// - Parameter interval: the time between two checkpoints. The quorum of one lasts for two of them.
     public init(
-        _ witnesses: any CheckpointWitnesses, failure: Failure, interval: Duration, log: String = "gateway",
+        _ witnesses: any CheckpointWitnesses, failure: WitnessFailure, interval: Duration, log: String = "gateway",
         now: @escaping @Sendable () -> Timestamp = Timestamp.now
     ) {
         self.witnesses = witnesses
@@ -160,15 +153,7 @@ public final class WitnessQuorum: Sendable {
 
 /// The last answers of the witnesses.
 public struct WitnessStatus: Hashable, Sendable {
-    public struct Witness: Hashable, Sendable {
-        public let name: String
-        /// When the witness last cosigned; nil if it never did.
-        public var lastSuccess: Timestamp?
-        /// Why the witness did not cosign the last checkpoint; nil if it did.
-        public var complaint: String?
-    }
-
-    public var witnesses: [Witness]
+    public var witnesses: [CheckpointReceiver]
     /// When enough witnesses last cosigned; nil if they never did.
     public var quorumTime: Timestamp?
     /// The number of entries that they cosigned then.
@@ -176,7 +161,7 @@ public struct WitnessStatus: Hashable, Sendable {
     /// Nil if enough witnesses cosigned the last checkpoint, or if there was none yet.
     public var quorumComplaint: String?
 
-    init(witnesses: [Witness]) {
+    init(witnesses: [CheckpointReceiver]) {
         self.witnesses = witnesses
     }
 

@@ -147,10 +147,6 @@ extension GatewayConfiguration {
         /// What happens without the signatures of enough witnesses; nil without witnesses.
         public internal(set) var witness: WitnessFailure?
 
-        public enum WitnessFailure: String, CaseIterable, Sendable {
-            case require, warn
-        }
-
         static let settings: [Setting<Self>] = [
             .value(
                 "interval", \.interval, .seconds(1...86_400), needsRestart: true,

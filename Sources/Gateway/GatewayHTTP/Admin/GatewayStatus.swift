@@ -93,18 +93,11 @@ extension GatewayStatus: Encodable {
         return [
             "state": state.name, "reason": state.reason, "entries": log.entryCount, "freeBytes": log.freeBytes,
             "shortOfSpace": log.isShortOfSpace, "checkpointSize": publication?.size,
-            "destinations": publication?.destinations.map { place -> JSONMembers in
-                ["name": place.name, "lastSuccess": place.lastSuccess, "complaint": place.complaint]
-            },
+            "destinations": publication?.destinations,
             "quorum": log.witnesses.map { witnesses -> JSONMembers in
                 [
                     "size": witnesses.quorumSize, "time": witnesses.quorumTime,
-                    "complaint": witnesses.quorumComplaint,
-                    "witnesses": witnesses.witnesses.map { witness -> JSONMembers in
-                        [
-                            "name": witness.name, "lastSuccess": witness.lastSuccess, "complaint": witness.complaint,
-                        ]
-                    },
+                    "complaint": witnesses.quorumComplaint, "witnesses": witnesses.witnesses,
                 ]
             },
         ]

@@ -157,8 +157,7 @@ struct AuditComposition {
             try location.read()
         }
         return WitnessQuorum(
-            client, failure: failure == .require ? .require : .warn, interval: audit.checkpoints.interval,
-            log: isShared ? "fleet" : "gateway")
+            client, failure: failure, interval: audit.checkpoints.interval, log: isShared ? "fleet" : "gateway")
     }
 
     private func destinations(

@@ -143,13 +143,3 @@ enum HTTPProblem: Error, Equatable {
         }
     }
 }
-
-extension TimeAmount {
-    /// At most about 292 years.
-    init(_ duration: Duration) {
-        let (seconds, attoseconds) = duration.components
-        let (nanoseconds, isTooLong) = seconds.multipliedReportingOverflow(by: 1_000_000_000)
-        let (sum, isTooLate) = nanoseconds.addingReportingOverflow(attoseconds / 1_000_000_000)
-        self = .nanoseconds(isTooLong || isTooLate ? Int64.max / 4 : sum)
-    }
-}

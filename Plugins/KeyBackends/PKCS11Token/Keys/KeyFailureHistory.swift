@@ -40,7 +40,7 @@ extension TokenKey {
 
     /// - Returns: whether a pause begins or becomes longer.
     private func noteFailure(_ error: KeyError, pause: UInt64) -> Bool {
-        let now = Clock.nanoseconds()
+        let now = MonotonicTime.nanoseconds()
         let (isFirst, begins) = failures.failurePause.withLock { failurePause in
             failures.hasFailurePause.store(true, ordering: .relaxed)
             guard var former = failurePause else {
@@ -74,7 +74,7 @@ extension TokenKey {
         let mayTry = !isHanging || pool.canReplaceThread
         let error = failures.failurePause.withLock { failurePause -> KeyError? in
             guard let pause = failurePause else { return nil }
-            guard mayTry, !pause.isTried, Clock.nanoseconds() >= pause.until else { return pause.error }
+            guard mayTry, !pause.isTried, MonotonicTime.nanoseconds() >= pause.until else { return pause.error }
             failurePause?.isTried = true
             return nil
         }
@@ -86,7 +86,7 @@ extension TokenKey {
     /// The operator orders a trial: the next request tries the key, however long its pause still is.
     func endFailurePause() {
         guard isFailing else { return }
-        let now = Clock.nanoseconds()
+        let now = MonotonicTime.nanoseconds()
         failures.failurePause.withLock { failurePause in
             guard let pause = failurePause else { return }
             failurePause?.until = min(pause.until, now)

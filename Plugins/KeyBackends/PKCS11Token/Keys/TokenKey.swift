@@ -63,7 +63,7 @@ final class TokenKey: SigningKey {
             Result { () throws(SigningFault) in Self.signature(try sign(digest, with: key, signer)) }
         }
         if case .failure(let fault) = result {
-            lastFailure.store(Clock.nanoseconds(), ordering: .relaxed)
+            lastFailure.store(MonotonicTime.nanoseconds(), ordering: .relaxed)
             if case .token(let error) = fault, error.losesKey { lost(key) }
         }
         return try result.get()

@@ -1,4 +1,3 @@
-import Glibc
 import SigningKit
 import Synchronization
 
@@ -29,19 +28,19 @@ final class Worker: Sendable {
     }
 
     func run(after milliseconds: Int = 0, _ job: @escaping @Sendable () -> Void) {
-        let due = Clock.nanoseconds() + UInt64(milliseconds) * 1_000_000
+        let due = MonotonicTime.nanoseconds() + UInt64(milliseconds) * 1_000_000
         state.withLock { if !$0.isEnding { $0.jobs.append((due, job)) } }
         signal.signal()
     }
 
     /// Restarts the time of the current job, which makes progress: its next call begins.
-    func noteProgress() { state.withLock { if $0.begun != 0 { $0.begun = Clock.nanoseconds() } } }
+    func noteProgress() { state.withLock { if $0.begun != 0 { $0.begun = MonotonicTime.nanoseconds() } } }
 
     /// Nanoseconds since the start of the current job or its last `noteProgress`; nil without a job.
     var busyFor: UInt64? {
         state.withLock { state in
             if state.begun == 0 || state.isEnding { return nil }
-            let now = Clock.nanoseconds()
+            let now = MonotonicTime.nanoseconds()
             return now > state.begun ? now - state.begun : 0
         }
     }
@@ -70,7 +69,7 @@ final class Worker: Sendable {
 
     private func next() -> Job? {
         while true {
-            let now = Clock.nanoseconds()
+            let now = MonotonicTime.nanoseconds()
             var due: UInt64?
             var isEnding = false
             let job = state.withLock { state -> Job? in
@@ -158,14 +157,5 @@ private final class Once<Value: Sendable>: Sendable {
         guard let continuation = continuation.withLock({ $0.take() }) else { return false }
         continuation.resume(returning: value)
         return true
-    }
-}
-
-/// The monotonic clock, which cannot be set.
-enum Clock {
-    static func nanoseconds() -> UInt64 {
-        var now = timespec()
-        clock_gettime(CLOCK_MONOTONIC, &now)
-        return UInt64(now.tv_sec) * 1_000_000_000 + UInt64(now.tv_nsec)
     }
 }

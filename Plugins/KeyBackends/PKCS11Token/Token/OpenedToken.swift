@@ -105,7 +105,7 @@ final class OpenAttempt: Sendable {
     /// - Parameter timeout: in milliseconds; an attempt that takes longer counts as hung.
     /// - Throws: `unavailable` while a hung attempt for the same locator continues.
     init(_ locator: KeyLocator, timeout: Int) throws(KeyError) {
-        let now = Clock.nanoseconds()
+        let now = MonotonicTime.nanoseconds()
         let limit = UInt64(timeout) * 1_000_000
         let id = ObjectIdentifier(self)
         try Self.underWay.withLock { underWay throws(KeyError) in

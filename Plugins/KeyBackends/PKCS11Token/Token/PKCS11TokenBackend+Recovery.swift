@@ -44,7 +44,7 @@ extension PKCS11TokenBackend {
     func schedule() {
         let delay = recovery.withLock { recovery -> Int? in
             guard !recovery.isOver, recovery.isScheduled.set() else { return nil }
-            return recovery.delay(now: Clock.nanoseconds())
+            return recovery.delay(now: MonotonicTime.nanoseconds())
         }
         guard let delay else { return }
         keep(after: delay) { [self] in
@@ -58,7 +58,7 @@ extension PKCS11TokenBackend {
             recovery.isScheduled = false
             defer {
                 recovery.attempts += 1
-                recovery.last = Clock.nanoseconds()
+                recovery.last = MonotonicTime.nanoseconds()
             }
             return recovery.attempts == 0
         }
@@ -238,7 +238,7 @@ enum ModuleUsers {
 
     /// Whether `backend` may re-initialise the module now. If so, this also records the re-initialisation.
     static func mayReinitialize(
-        _ module: String, for backend: AnyObject, now: UInt64 = Clock.nanoseconds()
+        _ module: String, for backend: AnyObject, now: UInt64 = MonotonicTime.nanoseconds()
     ) -> Bool {
         modules.withLock { modules in
             var state = modules[module, default: Module()]

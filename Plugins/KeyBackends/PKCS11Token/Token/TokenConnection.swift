@@ -254,9 +254,7 @@ final class TokenConnection: Sendable {
     }
 
     private static func prove(_ signer: Signer, _ key: TokenKey) throws(SigningFault) -> Bool {
-        var generator = SystemRandomNumberGenerator()
-        let salt = (0..<4).map { _ in String(generator.next(), radix: 16) }.joined()
-        let digest = SHA256.hash(data: Array("PrivySeal: is this session alive? \(salt)".utf8))
+        let digest = ProofOfPossession().digest
         guard let signature = try key.sign(digest, with: signer),
             let parsed = try? P256.Signing.ECDSASignature(rawRepresentation: signature.bytes)
         else { return false }

@@ -64,7 +64,7 @@ extension WorkerPool {
         var done = done
         while true {
             // One clock reading ends one call and begins the next.
-            let now = Clock.nanoseconds()
+            let now = MonotonicTime.nanoseconds()
             if done != nil { metrics.noteCall(from: worker.begun, to: now) }
             var turn = Turn()
             state.withLock { state in

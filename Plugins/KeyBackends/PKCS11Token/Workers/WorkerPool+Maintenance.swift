@@ -60,7 +60,7 @@ extension WorkerPool {
     /// - Returns: whether the watchdog thread must check again.
     func removeHung(over limit: UInt64, because reason: String) -> Bool {
         // `begun` of a worker may be later than this, so a subtraction could overflow.
-        let now = Clock.nanoseconds()
+        let now = MonotonicTime.nanoseconds()
         var hung: [Job] = []
         var flushed: [Job] = []
         let again = state.withLock { state in

@@ -76,7 +76,7 @@ final class WorkerPool: Sendable {
         let ticket = tickets.wrappingAdd(1, ordering: .relaxed).newValue
         let answer: Job.Answer = await withTaskCancellationHandler {
             await withUnsafeContinuation { caller in
-                let now = Clock.nanoseconds()
+                let now = MonotonicTime.nanoseconds()
                 submit(
                     Job(ticket: ticket, digest: digest, key: key, submitted: now, isTrial: isTrial) {
                         caller.resume(returning: $0)
@@ -95,7 +95,7 @@ final class WorkerPool: Sendable {
         let ticket = tickets.wrappingAdd(1, ordering: .relaxed).newValue
         submit(
             Job(
-                ticket: ticket, digest: digest, key: key, submitted: Clock.nanoseconds(), isTrial: isTrial,
+                ticket: ticket, digest: digest, key: key, submitted: MonotonicTime.nanoseconds(), isTrial: isTrial,
                 receive: receive))
     }
 

@@ -1,4 +1,3 @@
-import Glibc
 public import SigningKit
 import Synchronization
 
@@ -183,10 +182,7 @@ public struct RateLimitTime: Sendable {
 
     /// Reads `CLOCK_MONOTONIC` and `CLOCK_REALTIME`.
     public static func now() -> RateLimitTime {
-        var time = timespec()
-        clock_gettime(CLOCK_MONOTONIC, &time)
-        return RateLimitTime(
-            monotonic: Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec), wall: Timestamp.now())
+        RateLimitTime(monotonic: Int64(MonotonicTime.nanoseconds()), wall: Timestamp.now())
     }
 
     /// The days since 1970-01-01 in UTC, and the seconds since the start of the day.

@@ -1,6 +1,7 @@
 import Glibc
 
-/// CLOCK_MONOTONIC, which all processes of a machine share, so that a signer can compare a deadline of the gateway.
+/// CLOCK_MONOTONIC, which nobody can set, and which all processes of a machine share: a signer can compare a deadline of
+/// the gateway.
 public enum MonotonicTime {
     public static func nanoseconds() -> UInt64 {
         var now = timespec()

@@ -25,6 +25,8 @@ enum BuiltIns {
     /// What the gateway and the commands open: the same backends, in signer processes.
     static let keyBackends: [any KeyBackend.Type] = hostedBackends.map { inSigner($0) }
 
+    static func keyBackend(for uri: KeyURI) -> (any KeyBackend.Type)? { keyBackends.first { $0.scheme == uri.scheme } }
+
     private static func inSigner<Backend: KeyBackend>(_ type: Backend.Type) -> any KeyBackend.Type {
         SignerBackend<Backend>.self
     }

@@ -37,7 +37,7 @@ final class KeyCosigner: CheckpointCosigner {
     private func key() async throws(KeyError) -> any SigningKey {
         if let key = open.withLock({ $0?.key }) { return key }
         if let refusal = refusal.withLock({ $0 }) { throw refusal }
-        guard let type = BuiltIns.keyBackends.first(where: { $0.scheme == cosigner.uri.scheme }) else {
+        guard let type = BuiltIns.keyBackend(for: cosigner.uri) else {
             throw .invalidURI("no key backend serves its scheme")
         }
         do throws(KeyError) {

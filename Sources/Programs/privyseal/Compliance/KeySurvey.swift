@@ -68,18 +68,14 @@ struct KeySurvey {
             await backend.close()
         } catch {
             for place in places {
-                let inspection = unseen(error, provenance(place), Self.type(of: locator))
+                let inspection = unseen(error, provenance(place), BuiltIns.keyBackend(for: locator.uri))
                 place.set(inspection, .unavailable("\(error)"), in: &findings)
             }
         }
     }
 
-    private static func type(of place: KeyLocator) -> (any KeyBackend.Type)? {
-        BuiltIns.keyBackends.first { $0.scheme == place.uri.scheme }
-    }
-
     private func open(_ place: KeyLocator) async throws(KeyError) -> any KeyBackend {
-        guard let type = Self.type(of: place) else {
+        guard let type = BuiltIns.keyBackend(for: place.uri) else {
             throw .invalidURI("no key backend serves its scheme")
         }
         return try await type.open(place, in: configuration.environment(of: type, place))

@@ -14,7 +14,7 @@ extension SignerCatalog {
         var files: [KeyLocator: [String]] = [:]
         for location in locations {
             let locator = location.address.locator
-            let type = BuiltIns.keyBackends.first { $0.scheme == location.uri.scheme }
+            let type = BuiltIns.keyBackend(for: location.uri)
             files[locator] = type?.secretSources(of: locator).compactMap { try? secrets.path(of: $0) }
         }
         self.init(
@@ -56,7 +56,7 @@ extension GatewayConfiguration {
 
     /// What a backend needs to open the location of a key.
     func environment(of location: KeyLocation) -> KeyBackendEnvironment {
-        guard let type = BuiltIns.keyBackends.first(where: { $0.scheme == location.uri.scheme }) else {
+        guard let type = BuiltIns.keyBackend(for: location.uri) else {
             return KeyBackendEnvironment(settings: PluginSettings(defaultsOf: []), secrets: FileSecretSource())
         }
         return environment(of: type, location.address.locator)

@@ -16,9 +16,9 @@ struct KeyFileOption: ParsableArguments {
         var text = "file:\(Self.escape(URL(filePath: path).standardizedFileURL.path))"
         if let passphraseSource { text += "?passphrase-source=\(Self.escape(passphraseSource))" }
         let uri = try KeyURI(text)
-        guard
-            let backend = BuiltIns.keyBackends.first(where: { $0.scheme == uri.scheme }) as? any KeyMaterialReading.Type
-        else { throw KeyError.invalidURI("no backend reads key files") }
+        guard let backend = BuiltIns.keyBackend(for: uri) as? any KeyMaterialReading.Type else {
+            throw KeyError.invalidURI("no backend reads key files")
+        }
         let environment = KeyBackendEnvironment(
             settings: PluginSettings(defaultsOf: backend.settings), secrets: FileSecretSource())
         return try await backend.material(at: backend.address(of: uri).locator, in: environment)

@@ -18,8 +18,7 @@ struct ProvisioningTarget {
         _ text: String, keyID: String? = nil, as user: TokenUserOption, _ configuration: GatewayConfiguration? = nil
     ) throws {
         var uri = try KeyURI(text)
-        guard let backend = BuiltIns.keyBackends.first(where: { $0.scheme == uri.scheme }) as? any KeyProvisioning.Type
-        else {
+        guard let backend = BuiltIns.keyBackend(for: uri) as? any KeyProvisioning.Type else {
             let schemes = BuiltIns.keyBackends.filter { $0 is any KeyProvisioning.Type }.map { "\($0.scheme):" }
             throw KeyError.invalidURI(
                 "it names no place on a token. This command works with \(schemes.joined(separator: " and ")) only; the owner "

@@ -1,8 +1,8 @@
 import AuditKit
 import Crypto
 import Encodings
+import Signing
 public import SigningKit
-import StrictJSON
 import Synchronization
 
 /// The logins of a gateway in a fleet. One login to a token happens at a time, for 30 seconds at most, and no gateway
@@ -103,10 +103,6 @@ private struct LoginRow {
         /// Of the turn.
         var id: String
         var until: Timestamp
-
-        private enum CodingKeys: String, CodingKey {
-            case gateway, id, until
-        }
     }
 
     /// In seconds: how long the others wait for a gateway that ended during a login.
@@ -123,32 +119,25 @@ private struct LoginRow {
 
     /// - Returns: the gateway whose login has the turn; nil if this one has it now.
     func take(as id: String) async throws(KeyError) -> String? {
-        let holder = Mutex<String?>(nil)
         let own = fleet.gateway
-        let isAnswered = await fleet.update(name) { value, now in
+        let answer = await fleet.change(name) { (stored: Stored?, now) -> (Stored, String?) in
             let limit = now.later(by: Self.limit)
-            if let value, let stored = Self.stored(value), stored.id != id, now < stored.until, stored.until <= limit {
-                holder.withLock { $0 = stored.gateway }
-                return value
+            if let stored, stored.id != id, now < stored.until, stored.until <= limit {
+                return (stored, stored.gateway)
             }
-            holder.withLock { $0 = nil }
-            return JSONText.encode(Stored(gateway: own, id: id, until: limit))
+            return (Stored(gateway: own, id: id, until: limit), nil)
         }
-        guard isAnswered else {
+        guard let holder = answer else {
             throw .unavailable("The database of the fleet does not answer, so no PIN is sent.")
         }
-        return holder.withLock { $0 }
+        return holder
     }
 
     func release(_ id: String) async {
         let own = fleet.gateway
-        _ = await fleet.update(name) { value, now in
-            if let value, let stored = Self.stored(value), stored.id != id { return value }
-            return JSONText.encode(Stored(gateway: own, id: id, until: now))
+        _ = await fleet.change(name) { (stored: Stored?, now) -> (Stored, Void) in
+            if let stored, stored.id != id { return (stored, ()) }
+            return (Stored(gateway: own, id: id, until: now), ())
         }
-    }
-
-    private static func stored(_ bytes: [UInt8]) -> Stored? {
-        try? JSONDocument(parsing: bytes).root.decode(Stored.self)
     }
 }

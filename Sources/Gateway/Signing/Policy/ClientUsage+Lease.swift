@@ -139,12 +139,8 @@ extension ClientUsage {
         _ order: (wanted: Int, least: Int, unused: Int), taking count: Int?, within limits: ClientLimits,
         from shared: any SharedValues, now: @Sendable () -> RateLimitTime
     ) async -> Asking {
-        typealias Answer = (
-            granted: Int, standing: (RateLimitStatus?, RateLimitStatus?), refusal: RateLimitRefusal?
-        )
-        let answer = Mutex<Answer?>(nil)
-        let isDone = await shared.update("usage/\(limits.client)") { bytes, time in
-            var state = ClientUsageState(bytes)
+        let answer = await shared.change("usage/\(limits.client)") { (known: ClientUsageState?, time) in
+            var state = ClientUsageState(ifPossible: known)
             let moment = RateLimitTime(fleet: time)
             // After a step back of the database's clock, the rate goes on from there.
             state.monotonic = min(state.monotonic, moment.monotonic)
@@ -160,12 +156,11 @@ extension ClientUsage {
             }
             let granted = refusal == nil ? min(order.wanted, left) : 0
             state.take(granted, within: limits)
-            answer.withLock { $0 = (granted, state.standing(within: limits, moment), refusal) }
-            return JSONText.encode(state)
+            return (state, (granted: granted, standing: state.standing(within: limits, moment), refusal: refusal))
         }
         let moment = now()
         return lease.withLock { lease in
-            guard isDone, let answer = answer.withLock({ $0 }) else {
+            guard let answer else {
                 lease.granted += order.unused
                 lease.failedUntil = moment.monotonic + RequestLease.failurePause
                 return Asking(isTaken: false, isKnown: false)
@@ -188,14 +183,12 @@ extension RateLimitTime {
 }
 
 extension ClientUsageState {
-    /// Nothing used, if there is no value, one of another version, or an impossible one.
-    init(_ bytes: [UInt8]?) {
-        let read = bytes.flatMap { try? JSONDocument(parsing: $0).root.decode(ClientUsageState.self) }
-        guard let read, (0...Int(Int32.max)).contains(read.usedToday), (0...1e12).contains(read.missing)
-        else {
+    /// Nothing used, if there is no value or an impossible one.
+    init(ifPossible known: ClientUsageState?) {
+        guard let known, (0...Int(Int32.max)).contains(known.usedToday), (0...1e12).contains(known.missing) else {
             self.init()
             return
         }
-        self = read
+        self = known
     }
 }

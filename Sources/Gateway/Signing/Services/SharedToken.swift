@@ -1,8 +1,6 @@
 import Crypto
 import Encodings
 import SigningKit
-import StrictJSON
-import Synchronization
 
 /// A token that all gateways of a fleet hand out, for services where Apple limits how often there may be a new one (APNs:
 /// once in 20 minutes). A gateway claims it before it signs it; the others wait. It is stored sealed with the fleet's key.
@@ -13,10 +11,6 @@ struct SharedToken: Sendable {
         /// The gateway's request that signs a new one, and until when the others wait for it.
         var claim: String?
         var claimedUntil: Timestamp?
-
-        private enum CodingKeys: String, CodingKey {
-            case sealed, claim, claimedUntil
-        }
     }
 
     private enum Finding: Sendable {
@@ -55,23 +49,18 @@ struct SharedToken: Sendable {
 
     /// Nil if the database does not answer: a token of this gateway alone is better than none.
     private func look(_ isUsable: @escaping @Sendable (IssuedToken) -> Bool) async -> Finding? {
-        let finding = Mutex<Finding?>(nil)
         let (values, claim, name) = (values, claim, name)
-        let isDone = await values.update(name) { bytes, time in
-            var stored = Self.stored(bytes)
-            if let token = Self.token(in: stored, values, name), isUsable(token) {
-                finding.withLock { $0 = .token(token) }
-            } else if let until = stored.claimedUntil, time < until, until <= time.later(by: Self.claimLimit),
+        return await values.change(name) { (stored: Stored?, time) -> (Stored, Finding) in
+            var stored = stored ?? Stored()
+            if let token = Self.token(in: stored, values, name), isUsable(token) { return (stored, .token(token)) }
+            if let until = stored.claimedUntil, time < until, until <= time.later(by: Self.claimLimit),
                 stored.claim != claim
             {
-                finding.withLock { $0 = .wait }
-            } else {
-                (stored.claim, stored.claimedUntil) = (claim, time.later(by: Self.claimLimit))
-                finding.withLock { $0 = .claimed }
+                return (stored, .wait)
             }
-            return JSONText.encode(stored)
+            (stored.claim, stored.claimedUntil) = (claim, time.later(by: Self.claimLimit))
+            return (stored, .claimed)
         }
-        return isDone ? finding.withLock { $0 } : nil
     }
 
     /// Gives a new token to the fleet, or gives the claim up.
@@ -79,19 +68,15 @@ struct SharedToken: Sendable {
     /// - Parameter token: nil if it could not be signed.
     func end(with token: IssuedToken?) async {
         let (values, claim, name) = (values, claim, name)
-        _ = await values.update(name) { bytes, _ in
-            var stored = Self.stored(bytes)
-            guard stored.claim == claim else { return JSONText.encode(stored) }
+        _ = await values.change(name) { (stored: Stored?, _) -> (Stored, Void) in
+            var stored = stored ?? Stored()
+            guard stored.claim == claim else { return (stored, ()) }
             (stored.claim, stored.claimedUntil) = (nil, nil)
             if let token, let sealed = values.seal(token.json, as: name) {
-                stored.sealed = String(decoding: Base64.standard.encode(sealed), as: UTF8.self)
+                stored.sealed = Base64.standard.text(sealed)
             }
-            return JSONText.encode(stored)
+            return (stored, ())
         }
-    }
-
-    private static func stored(_ bytes: [UInt8]?) -> Stored {
-        bytes.flatMap { try? JSONDocument(parsing: $0).root.decode(Stored.self) } ?? Stored()
     }
 
     private static func token(in stored: Stored, _ values: any SharedValues, _ name: String) -> IssuedToken? {

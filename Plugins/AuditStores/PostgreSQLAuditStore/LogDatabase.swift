@@ -89,6 +89,16 @@ final class LogDatabase {
         try location.mappingErrors { () throws(PostgreSQLError) in try connection.visit(statements) { _ in true } }
     }
 
+    /// - Returns: the server's command tag.
+    @discardableResult
+    func execute(_ sql: String) throws(AuditStoreError) -> String {
+        try location.mappingErrors { () throws(PostgreSQLError) in try connection.execute(sql) }
+    }
+
+    func requireDurability() throws(AuditStoreError) {
+        try location.mappingErrors { () throws(PostgreSQLError) in try ServerDurability.require(in: connection) }
+    }
+
     /// Runs a statement that must store one row.
     func store(_ statement: Statement) throws(AuditStoreError) {
         try requireStored(run([statement]).first ?? 0, of: 1)

@@ -14,9 +14,7 @@ final class LogWriter {
         let database = try LogDatabase(location, for: .readWrite(timeout: timeout))
         self.database = database
         self.claim = claim
-        try location.mappingErrors { () throws(PostgreSQLError) in
-            try ServerDurability.require(in: database.connection)
-        }
+        try database.requireDurability()
         if let first = try database.schemaFaults().first {
             throw .damaged("The audit log in \(location.name) has a changed schema. \(first)")
         }
@@ -44,7 +42,7 @@ final class LogWriter {
             try transaction.flush()
             let newEpoch = try claimEpoch(after: head.epoch)
             // The server answers ROLLBACK to the COMMIT of a transaction that has failed.
-            let tag = try execute("COMMIT")
+            let tag = try database.execute("COMMIT")
             guard tag == "COMMIT" else { throw .failed("The database \(location.name) did not commit: \(tag).") }
             // An administrator can cancel the wait for the standby. The commit then succeeds with a warning.
             if let warning = connection.takeWarning() {
@@ -68,10 +66,6 @@ final class LogWriter {
         try database.run(
             "UPDATE privyseal.log SET epoch = $2 WHERE id = $1", .integer(database.log), .integer(epoch + 1))
         return epoch + 1
-    }
-
-    private func execute(_ sql: String) throws(AuditStoreError) -> String {
-        try database.location.mappingErrors { () throws(PostgreSQLError) in try database.connection.execute(sql) }
     }
 
     /// Begins a transaction that locks the row of the log, and reads the head from the row.

@@ -120,7 +120,7 @@ final class PostgreSQLFleetMembership: FleetMembership {
             let database = try connect(&state, timeout: .milliseconds(500), answerLimit: .seconds(1))
             if isNew {
                 // The others see it at once; only a crash of the server may lose it.
-                try execute("SET synchronous_commit = off", in: database)
+                try database.execute("SET synchronous_commit = off")
             }
             do throws(AuditStoreError) {
                 let rows = try database.begin(
@@ -152,10 +152,6 @@ final class PostgreSQLFleetMembership: FleetMembership {
         }
     }
 
-    private func execute(_ sql: String, in database: LogDatabase) throws(AuditStoreError) {
-        _ = try location.mappingErrors { () throws(PostgreSQLError) in try database.connection.execute(sql) }
-    }
-
     /// In bytes.
     private static let longestValue = 64 << 10
 
@@ -173,9 +169,7 @@ final class PostgreSQLFleetMembership: FleetMembership {
     /// ends its session, see `DatabaseLocation`. The lease must be renewed meanwhile.
     func fence(_ origin: String, epoch: Int) throws(AuditStoreError) {
         let database = try LogDatabase(location, for: .readWrite(timeout: .seconds(15)))
-        try location.mappingErrors { () throws(PostgreSQLError) in
-            try ServerDurability.require(in: database.connection)
-        }
+        try database.requireDurability()
         try database.run(
             """
             WITH fenced AS (
@@ -193,9 +187,7 @@ final class PostgreSQLFleetMembership: FleetMembership {
         if let database = state.database, database.connection.isUsable { return database }
         let database = try LogDatabase(location, for: .readWrite(timeout: timeout))
         database.connection.timeout = answerLimit
-        try location.mappingErrors { () throws(PostgreSQLError) in
-            try ServerDurability.require(in: database.connection)
-        }
+        try database.requireDurability()
         let found = try database.all("SELECT id FROM privyseal.log WHERE origin = $1", .text(fleet)) { $0.integer(0) }
         guard let number = found.first else {
             throw .missing("There is no log of the fleet \(fleet) in \(location.name).")

@@ -29,7 +29,7 @@ extension ServiceProfile {
                 header: Self.json([alg, TokenMember("kid", .keyID)] + header, order, written),
                 payload: Self.json(claims, order, written))
             let refreshAfter = Self.refreshAfter(reuse, now, written)
-            let expires = Timestamp(milliseconds: 0).later(by: written.expiresAt)
+            let expires = Timestamp(seconds: written.expiresAt)
             return Draft(signingInput: signingInput, expires: expires) { signature in
                 ServiceToken(
                     CompactJWS.serialized(signingInput, signature: signature.rawRepresentation.span),

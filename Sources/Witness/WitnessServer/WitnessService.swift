@@ -86,7 +86,7 @@ public struct WitnessService: Service {
             return Self.text(.contentTooLarge, "The request has more than \(Self.requestLimit) bytes.")
         }
         let bytes = Array(body.readableBytesView)
-        let time = UInt64(clamping: now().milliseconds / 1000)
+        let time = UInt64(clamping: now().seconds)
         guard let answer = try? await thread.runIfActive({ [witness] in witness.add(bytes, at: time) }) else {
             return Self.text(.serviceUnavailable, "The witness is ending.")
         }

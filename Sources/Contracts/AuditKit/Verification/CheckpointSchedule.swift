@@ -136,7 +136,7 @@ struct CheckpointSchedule {
         guard let last = cosigners.indices.first(where: { policy.isMet(by: cosigners[...$0].map(\.0)) }) else {
             return nil
         }
-        return Timestamp(milliseconds: 0).later(by: Int64(clamping: cosigners[last].1))
+        return Timestamp(seconds: Int64(clamping: cosigners[last].1))
     }
 
     /// A caller who gives a policy expects its witnesses' signatures. Without them, the holder of the log's key could

@@ -9,6 +9,9 @@ public struct Timestamp: Hashable, Comparable, Sendable {
         self.milliseconds = milliseconds
     }
 
+    /// - Parameter seconds: since 1970-01-01 in UTC. The result is the largest possible time on overflow.
+    public init(seconds: Int64) { self = Timestamp(milliseconds: 0).later(by: seconds) }
+
     /// The time of `CLOCK_REALTIME`. A feature gets its time from the grant instead.
     public static func now() -> Timestamp {
         var time = timespec()

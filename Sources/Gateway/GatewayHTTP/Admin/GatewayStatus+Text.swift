@@ -121,7 +121,7 @@ extension GatewayStatus {
     }
 
     private static func end(of expiry: Int) -> String {
-        let rest = expiry - Int(Timestamp.now().milliseconds / 1000)
+        let rest = expiry - Int(Timestamp.now().seconds)
         return rest <= 0 ? "HAS ENDED" : "ends in \(rest / 86_400) days"
     }
 }

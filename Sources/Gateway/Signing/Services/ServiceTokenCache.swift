@@ -63,7 +63,7 @@ struct IssuedToken: Sendable {
     }
 
     /// The time of `issuedAt`.
-    var issued: Timestamp { Timestamp(milliseconds: 0).later(by: issuedAt) }
+    var issued: Timestamp { Timestamp(seconds: issuedAt) }
 
     /// Nil unless the answer is a service token.
     init?(_ json: [UInt8]) {
@@ -78,7 +78,7 @@ struct IssuedToken: Sendable {
         self.keyID = keyID
         self.issuedAt = issuedAt
         self.refreshAfter = refreshAfter
-        expires = Timestamp(milliseconds: 0).later(by: expiresAt)
+        expires = Timestamp(seconds: expiresAt)
         digest = SHA256.hash(data: Array(token[..<end].utf8))
     }
 }

@@ -21,7 +21,7 @@ struct ListenerCheck {
             do {
                 let settings = try ListenerSettings(listener)
                 try settings.requireUsableAddress()
-                let expiry = settings.tls.map { Timestamp(milliseconds: Int64($0.expiry) * 1000) }
+                let expiry = settings.tls.map { Timestamp(seconds: Int64($0.expiry)) }
                 members.append(["name": name, "certificateExpiresAt": expiry])
                 guard let expiry else { continue }
                 let hasExpired = expiry <= now

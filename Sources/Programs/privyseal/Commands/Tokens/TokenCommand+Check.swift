@@ -97,6 +97,6 @@ enum HTTPDateText {
                 "\"\(trimmed.prefix(100))\" is not the value of a header Date: give one such as "
                     + "Sun, 22 Nov 2026 10:00:00 GMT.")
         }
-        return Timestamp(milliseconds: seconds * 1000)
+        return Timestamp(seconds: seconds)
     }
 }

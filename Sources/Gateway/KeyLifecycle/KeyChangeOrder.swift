@@ -52,15 +52,19 @@ extension KeyChangeOrder {
     }
 }
 
-/// The details of a proposal for the order.
+/// The details of a proposal or an activation for the order.
 extension KeyChangeOrder {
     var details: [String: String] {
         ["retiring": retiring, "overlap": overlap?.description, "watch": watch?.description].compactMapValues(\.self)
     }
 
-    init(_ proposal: KeyProposal) {
+    init(_ action: KeyLifecycleAction, _ keyID: String, reason: String, details: [String: String]) {
         self.init(
-            proposal.action, proposal.keyID, reason: proposal.reason, retiring: proposal.details["retiring"],
-            overlap: proposal.details["overlap"].flatMap(Int.init), watch: proposal.details["watch"].flatMap(Int.init))
+            action, keyID, reason: reason, retiring: details["retiring"],
+            overlap: details["overlap"].flatMap(Int.init), watch: details["watch"].flatMap(Int.init))
+    }
+
+    init(_ proposal: KeyProposal) {
+        self.init(proposal.action, proposal.keyID, reason: proposal.reason, details: proposal.details)
     }
 }

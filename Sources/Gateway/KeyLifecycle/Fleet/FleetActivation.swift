@@ -25,11 +25,7 @@ public struct FleetActivation: Codable, Sendable, Equatable {
         case orderedAt, gateways
     }
 
-    var order: KeyChangeOrder {
-        KeyChangeOrder(
-            .activate, keyID, reason: reason, retiring: details["retiring"],
-            overlap: details["overlap"].flatMap(Int.init), watch: details["watch"].flatMap(Int.init))
-    }
+    var order: KeyChangeOrder { KeyChangeOrder(.activate, keyID, reason: reason, details: details) }
 
     /// The most that may be open in a fleet: the answers to all of them are in one row.
     static let limit = 8

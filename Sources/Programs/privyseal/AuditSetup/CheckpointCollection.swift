@@ -13,6 +13,9 @@ struct CheckpointCollection {
     /// Parts of the file that are not checkpoints, for example because a writer was stopped or the file was changed.
     let damaged: Int
 
+    /// How many of the newest checkpoints are searched for one with enough witnesses: a week of one a minute.
+    static let searched = 10_080
+
     /// - Parameter isGiven: if true, the file must exist and contain checkpoints. Otherwise it may be missing.
     init(_ path: String, isGiven: Bool = true) throws(CommandError) {
         self.path = path

@@ -128,7 +128,7 @@ extension AuditCommand {
             // The database keeps few checkpoints, and the file of the gateway has all.
             let notes =
                 try source.reader.checkpoints().compactMap { try? SignedNote(parsing: $0.note) }
-                + collections.flatMap { try $0.checkpoints.largest(Self.searchedCheckpoints) }
+                + collections.flatMap { try $0.checkpoints.largest(CheckpointCollection.searched) }
             var last: [String: Int] = [:]
             for note in notes {
                 guard let size = (try? Checkpoint(parsing: note.text))?.size,
@@ -145,9 +145,6 @@ extension AuditCommand {
                         + "cosigned more (privyseal status), or take it out of the policy.")
             }
         }
-
-        /// A week of one checkpoint a minute.
-        private static let searchedCheckpoints = 10_080
 
         private func write(_ chosen: Range<Int>, of reader: any AuditReader) throws {
             let archive = SegmentArchive(directory: directory)

@@ -91,7 +91,7 @@ extension AuditCommand {
                 try source.reader.checkpoints().compactMap { try? SignedNote(parsing: $0.note) })
             let published = try checkpoints.collections(for: source).map { try $0.only(of: origin).checkpoints }
             let found = try (published + [kept]).compactMap { checkpoints -> SignedTreeHead? in
-                for note in try checkpoints.largest(Self.searchedCheckpoints) {
+                for note in try checkpoints.largest(CheckpointCollection.searched) {
                     guard (try? policy.isMet(by: policy.signers(of: note))) == true,
                         let size = (try? Checkpoint(parsing: note.text))?.size
                     else { continue }
@@ -101,9 +101,6 @@ extension AuditCommand {
             }
             return found.max { $0.size < $1.size }
         }
-
-        /// How many of the newest checkpoints are searched for one with enough witnesses: a week of one a minute.
-        private static let searchedCheckpoints = 10_080
 
         /// The checkpoints of a size: the given ones and the log's own, or else those in the gateway's own file.
         private func candidates(_ size: Int, _ prover: AuditProver, _ source: AuditSource) throws -> [SignedTreeHead] {

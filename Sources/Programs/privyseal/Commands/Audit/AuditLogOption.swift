@@ -61,13 +61,6 @@ struct AuditLogOption: ParsableArguments {
         }
     }
 
-    /// The log, to answer a query. Warns if the query includes entries that are no longer in the database.
-    func open(for query: AuditQuery) throws -> any AuditReader {
-        let reader = try open().reader
-        if let first = try reader.archived(before: query) { reader.warnOfArchived(before: first) }
-        return reader
-    }
-
     /// - Throws: `ExitCode` 78 if the configuration has no audit log, after printing the error.
     static func audit(of configuration: GatewayConfiguration, _ path: String) throws -> GatewayConfiguration.Audit {
         if let audit = configuration.audit { return audit }

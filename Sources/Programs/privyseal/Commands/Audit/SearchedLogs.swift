@@ -8,14 +8,10 @@ struct SearchedLogs {
     /// Warns if the query includes entries that are no longer in the database.
     init(_ log: AuditLogOption, _ all: AllLogsOption, for query: AuditQuery) throws {
         areAll = all.allLogs
-        guard areAll else {
-            readers = [try log.open(for: query)]
-            return
-        }
-        readers = try log.openAll().map(\.reader)
+        readers = areAll ? try log.openAll().map(\.reader) : [try log.open().reader]
         for reader in readers {
             guard let first = try reader.archived(before: query) else { continue }
-            reader.warnOfArchived(before: first, log: reader.identity.origin)
+            reader.warnOfArchived(before: first, log: areAll ? reader.identity.origin : nil)
         }
     }
 

@@ -26,16 +26,13 @@ public struct CertificateRequest: Sendable {
     public var digest: SHA256Digest { SHA256.hash(data: unsigned) }
 
     public func signed(_ signature: P256Signature) throws(KeyTransportError) -> [UInt8] {
-        guard let parsed = try? P256.Signing.ECDSASignature(rawRepresentation: signature.bytes) else {
-            throw KeyTransportError("The token's signature is not one of P-256.")
-        }
-        return try Self.sequence { coder in
+        try Self.sequence { coder in
             coder.serializeRawBytes(unsigned)
             // ecdsa-with-SHA256 (RFC 5758 §3.2), without parameters.
             try coder.appendConstructedNode(identifier: .sequence) { coder in
                 try coder.serialize([1, 2, 840, 10045, 4, 3, 2] as ASN1ObjectIdentifier)
             }
-            try coder.serialize(ASN1BitString(bytes: Array(parsed.derRepresentation)[...]))
+            try coder.serialize(ASN1BitString(bytes: signature.derRepresentation[...]))
         }
     }
 

@@ -43,12 +43,8 @@ public final class KeyStateCache: KeyStates {
     /// The clock by which changes take effect; nil for a gateway that belongs to no fleet.
     let fleetClock: FleetClock?
 
-    public convenience init() { self.init(fleetClock: nil) }
-
     /// - Parameter isInFleet: whether the register is that of a fleet.
-    public convenience init(isInFleet: Bool) { self.init(fleetClock: isInFleet ? FleetClock() : nil) }
-
-    private init(fleetClock: FleetClock?) { self.fleetClock = fleetClock }
+    public init(isInFleet: Bool = false) { fleetClock = isInFleet ? FleetClock() : nil }
 
     // MARK: Queries
 

@@ -103,9 +103,5 @@ struct FeatureContract {
     }
 
     /// A JSON string, which is also a double-quoted scalar of YAML.
-    private static func quoted(_ text: String) -> String {
-        var writer = JSONWriter()
-        writer.string(text)
-        return String(decoding: writer.bytes, as: UTF8.self)
-    }
+    private static func quoted(_ text: String) -> String { JSONText.string(text) }
 }

@@ -133,11 +133,13 @@ public final class KeyReplica: Sendable {
         }
     }
 
+    /// Notes why the key could not be opened here.
+    ///
     /// - Returns: whether this is news.
     func fail(with error: KeyError) -> Bool {
         status.withLock { status in
             defer { status.failure = error }
-            return status.failure != error || status.openKey != nil
+            return status.failure != error
         }
     }
 

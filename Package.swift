@@ -425,7 +425,7 @@ let package = Package(
             features + [
                 "GatewayHTTP", "GatewayConfiguration", "Signing", "AuditLog", "KeyLifecycle", "SigningKit",
                 "SigningKitTesting", crypto,
-                hummingbird, httpTypes, nioCore,
+                hummingbird, httpTypes, nioCore, nioEmbedded,
             ]),
         tests(
             "CrossBackendTests",

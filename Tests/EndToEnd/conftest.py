@@ -1,19 +1,18 @@
 """A real gateway for each key backend, with the same key in both backends."""
 
-import hashlib
+import contextlib
 import os
 import pathlib
-import re
-import signal
 import subprocess
 import tempfile
-import time
 
 import pytest
 import requests
 from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import ec
-from service import mint, write_key
+from leaks import leaked
+from running import SOFTHSM
+from service import Service, digest, mint, write_key
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 BINARY = os.environ["PRIVYSEAL_BINARY"]
@@ -28,26 +27,47 @@ FEATURES = (
     "advanced-commerce-api",
     "app-store-server-api",
 )
+# By the seconds that they take, most first.
+SLOW_FILES = (
+    "test_drills",
+    "test_replicas",
+    "test_clients_python_node_swift",
+    "test_clients_go_php_java",
+    "test_postgresql",
+    "test_contract",
+    "test_provisioning_jobs",
+    "test_signer_faults",
+    "test_audit",
+    "test_fleet",
+    "test_witnesses",
+    "test_audit_outages",
+    "test_audit_edits",
+    "test_awskms",
+    "test_key_lifecycle",
+    "test_fleet_pins",
+    "test_identities",
+)
 
 
-class Gateway:
-    """The running service, and all output of the service and of the command line."""
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(items):
+    """Puts the slow files first: pytest-xdist gives out files in this order, and no worker should begin a slow one last."""
+    places = {name: place for place, name in enumerate(SLOW_FILES)}
+    items.sort(key=lambda item: places.get(item.path.stem, len(places)))
 
-    def __init__(self, directory, uri, private_key, secrets, environment):
-        self.directory = directory
-        self.private_key = private_key
-        self.secrets = secrets
-        self.environment = {**os.environ, **environment}
-        self.output = b""
+
+class Gateway(Service):
+    """The running service with a session of its client, and all output of the service and of the command line."""
+
+    def __init__(self, directory, uri, private_key, environment=()):
+        self.private_key, self.output = private_key, b""
         self.token = mint()
-        secrets.append(self.token.encode())
+        self.secrets = {"the token": self.token.encode()}
         self.http = requests.Session()
         self.http.headers["Authorization"] = f"Bearer {self.token}"
         self.push_key = directory / "push.p8"
         write_key(self.push_key)
-        self.configuration = directory / "gateway.yaml"
-        self.configuration.write_text(
-            f"""
+        configuration = f"""
 listeners:
   public: {{address: "127.0.0.1:0"}}
   metrics: {{address: "127.0.0.1:0"}}
@@ -69,7 +89,7 @@ services:
     activeKey: {PUSH_KEY_ID}
 clients:
   - name: interop
-    tokens: [{{sha256: "{hashlib.sha256(self.token.encode()).hexdigest()}"}}]
+    tokens: [{{sha256: "{digest(self.token)}"}}]
     allow:
       - apps: ["*"]
         features: ["*", app-store-server-api]
@@ -80,45 +100,18 @@ clients:
     # So much that it is never used up, and the answers still carry the headers of a limit.
     rate: {{perSecond: 10000, burst: 100000}}
 """
-        )
+        super().__init__(BINARY, directory, configuration, environment)
 
     def start(self):
-        self.log = open(self.directory / "gateway.log", "w+b")
-        self.process = subprocess.Popen(
-            [BINARY, "serve", "--config", self.configuration],
-            stdout=self.log,
-            stderr=subprocess.STDOUT,
-            env=self.environment,
-        )
-        # `tail` blocks until the next line; the loop ends when the log names every port.
-        follow = subprocess.Popen(
-            ["tail", "--follow", "--lines=+1", f"--pid={self.process.pid}", self.log.name], stdout=subprocess.PIPE
-        )
-        found = {}
-        for line in follow.stdout:
-            match = re.search(rb"Listening on (127\.0\.0\.1:\d+) listener=(\w+)", line)
-            if match:
-                found[match[2].decode()] = f"http://{match[1].decode()}"
-                if len(found) == 2:
-                    self.url, self.metrics_url = found["public"], found["metrics"]
-                    break
-        follow.kill()
-        follow.wait()
-        follow.stdout.close()
-        assert hasattr(self, "url"), pathlib.Path(self.log.name).read_text()
-        # The gateway opens its listeners before its key.
-        end = time.monotonic() + 10
-        while self.http.get(f"{self.url}/readyz", timeout=10).status_code != 200:
-            assert time.monotonic() < end, pathlib.Path(self.log.name).read_text()
-            time.sleep(0.02)
+        super().start()
+        self.url, self.metrics_url = (f"http://{self.addresses[name]}" for name in ("public", "metrics"))
+        return self
 
     def stop(self):
-        self.process.send_signal(signal.SIGTERM)
-        status = self.process.wait(timeout=30)
-        self.log.seek(0)
-        self.output += self.log.read()
-        self.log.close()
-        return status
+        try:
+            return super().stop()
+        finally:
+            self.output += self.log.read_bytes()
 
     def run(self, *arguments, **keywords):
         """Runs the command line; returns (status, standard output)."""
@@ -140,46 +133,59 @@ def private_key():
     return ec.generate_private_key(ec.SECP256R1())
 
 
-def file_gateway(directory, private_key):
+def with_file(directory, private_key):
     path = directory / "AuthKey.p8"
-    gateway = Gateway(directory, f"file:{path}", private_key, [], {})
-    path.touch(mode=0o600)
-    path.write_bytes(gateway.pem)
-    return gateway
+    write_key(path, private_key)
+    return Gateway(directory, f"file:{path}", private_key)
 
 
-def token_gateway(directory, private_key):
-    path = directory / "import.p8"
-    token = directory / "token"
-    uri = (
-        f"pkcs11:token=interop;object={KEY_ID}"
-        f"?module-path=/usr/lib/softhsm/libsofthsm2.so&pin-source=file:{token}/pin"
-    )
-    gateway = Gateway(directory, uri, private_key, [], {"SOFTHSM2_CONF": str(token / "softhsm2.conf")})
-    path.touch(mode=0o600)
-    path.write_bytes(gateway.pem)
+def with_token(directory, private_key):
+    path, token = directory / "import.p8", directory / "token"
+    write_key(path, private_key)
     subprocess.run(
         [ROOT / "softhsm-config" / "make-token", "--directory", token, "--token", "interop", "--key-label", KEY_ID]
-        + ["--import", path],
+        + ["--import", path, "--module", SOFTHSM],
         check=True,
         stdout=subprocess.DEVNULL,
     )
     path.unlink()
-    gateway.secrets.append((token / "pin").read_bytes().strip())
+    uri = f"pkcs11:token=interop;object={KEY_ID}?module-path={SOFTHSM}&pin-source=file:{token}/pin"
+    gateway = Gateway(directory, uri, private_key, {"SOFTHSM2_CONF": str(token / "softhsm2.conf")})
+    gateway.secrets["the PIN"] = (token / "pin").read_bytes().strip()
     return gateway
 
 
-@pytest.fixture(scope="session", params=[file_gateway, token_gateway], ids=["file", "pkcs11"])
-def gateway(request, tmp_path_factory, private_key):
-    gateway = request.param(tmp_path_factory.mktemp("gateway"), private_key)
-    gateway.start()
-    yield gateway
-    assert gateway.stop() == 0, gateway.output.decode(errors="replace")
-    number = private_key.private_numbers().private_value
+@contextlib.contextmanager
+def started(gateway):
+    """Runs the gateway. Its output may have no secret."""
+    with gateway:
+        yield gateway
+    assert gateway.process.returncode == 0, gateway.tail()
+    number = gateway.private_key.private_numbers().private_value
     scalar = number.to_bytes(32, "big")
     body = b"".join(line for line in gateway.pem.splitlines() if not line.startswith(b"-"))
-    for secret in [*gateway.secrets, scalar, scalar.hex().encode(), str(number).encode(), body[20:60]]:
-        assert secret not in gateway.output, "a secret was printed"
+    key = {"the key in bytes": scalar, "the key in hexadecimal": scalar.hex().encode()}
+    key |= {"the key in decimal": str(number).encode(), "the key in Base64": body[20:60]}
+    found = leaked(gateway.secrets | key, gateway.output)
+    assert found == []
+
+
+@pytest.fixture(scope="session")
+def file_gateway(tmp_path_factory, private_key):
+    with started(with_file(tmp_path_factory.mktemp("gateway"), private_key)) as gateway:
+        yield gateway
+
+
+@pytest.fixture(scope="session")
+def token_gateway(tmp_path_factory, private_key):
+    with started(with_token(tmp_path_factory.mktemp("gateway"), private_key)) as gateway:
+        yield gateway
+
+
+@pytest.fixture(scope="session", params=["file_gateway", "token_gateway"], ids=["file", "pkcs11"])
+def gateway(request):
+    """Each of both gateways. A file whose tests do not depend on the backend replaces this fixture by `file_gateway`."""
+    return request.getfixturevalue(request.param)
 
 
 @pytest.fixture

@@ -40,7 +40,7 @@ struct LyingSignerTests {
             SignerFrame.encoding(Numbered(99_999, SignerAnswer.count(.min)), as: .answer).bytes
         },
         Lie("questions without end", "questions at one time") { _, _ in
-            (0..<1000).flatMap { id in
+            (0..<5000).flatMap { id in
                 SignerFrame.encoding(Numbered(id, SignerQuestion.endTurn(id: "none", refused: nil)), as: .question)
                     .bytes
             }

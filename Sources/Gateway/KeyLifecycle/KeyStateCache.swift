@@ -320,7 +320,9 @@ extension KeyStateCache.State {
         let held = held
         // Another person may have the private key, perhaps under another ID.
         let open = open
-        func fingerprint(_ record: KeyLifecycleRecord) -> PublicKeyFingerprint? { record.fingerprint ?? open[record.keyID] }
+        func fingerprint(_ record: KeyLifecycleRecord) -> PublicKeyFingerprint? {
+            record.fingerprint ?? open[record.keyID]
+        }
         let stolen = Set(
             records.values.filter { $0.isCompromised || held[$0.keyID] == .compromised }.compactMap(fingerprint))
         func isStolen(_ record: KeyLifecycleRecord) -> Bool { fingerprint(record).map(stolen.contains) ?? false }

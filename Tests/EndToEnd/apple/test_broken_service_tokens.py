@@ -1,32 +1,23 @@
 """`verify --explain` for service tokens: whole tokens, and tokens with one mistake each."""
 
-import base64
 import json
-import os
 import subprocess
 import time
 
 import pytest
+from conftest import BINARY
 from cryptography.hazmat.primitives import hashes, serialization
-from cryptography.hazmat.primitives.asymmetric import ec, utils
+from cryptography.hazmat.primitives.asymmetric import ec
+from identities import SIGNERS, compact
 
-BINARY = os.environ["PRIVYSEAL_BINARY"]
 KEY_ID, TEAM, ISSUER = "2X9R4HXF34", "ABCDE12345", "57246542-96fe-1a63-e053-0824d011072a"
 KEY, OTHER = ec.generate_private_key(ec.SECP256R1()), ec.generate_private_key(ec.SECP256R1())
 
 
-def base64url(data):
-    return base64.urlsafe_b64encode(data).rstrip(b"=").decode()
-
-
 def token(header, claims, key=KEY, der=False):
     """Header and claims may be texts, for members that stand twice."""
-    parts = [part if isinstance(part, str) else json.dumps(part) for part in (header, claims)]
-    signing_input = ".".join(base64url(part.encode()) for part in parts)
-    signature = key.sign(signing_input.encode(), ec.ECDSA(hashes.SHA256()))
-    r, s = utils.decode_dss_signature(signature)
-    raw = r.to_bytes(32, "big") + s.to_bytes(32, "big")
-    return f"{signing_input}.{base64url(signature if der else raw)}"
+    parts = [part.encode() if isinstance(part, str) else part for part in (header, claims)]
+    return compact(*parts, lambda text: key.sign(text, ec.ECDSA(hashes.SHA256())) if der else SIGNERS["ES256"](key, text))
 
 
 def changed(claims, **changes):
@@ -58,6 +49,7 @@ def tokens(now):
         ("apns", token(PLAIN, push)),
         ("sign-in-with-apple", token(PLAIN, sign_in)),
         ("weatherkit", token(WEATHER_HEADER, weather)),
+        ("apple-ads", token(PLAIN, {**sign_in, "iss": "SEARCHADS.1", "sub": "SEARCHADS.2"})),
         ("apple-music", token(PLAIN, music)),
         ("mapkit-js", token(TYPED, map)),
         ("maps-server", token(TYPED, maps_server)),
@@ -147,6 +139,20 @@ def test_the_first_finding_names_the_mistake(public_key, number):
     profile, text, codes = tokens(int(time.time()))[1][number]
     _, answer = explained(public_key, text, "--service", profile)
     assert answer["findings"][0]["code"] in codes.split(), answer["findings"]
+
+
+@pytest.mark.parametrize(
+    "profile, header, claims, cure",
+    [
+        ("weatherkit", PLAIN, {"iss": TEAM, "sub": "com.example.weather"}, "exactly these members, all strings: alg, kid, id."),
+        ("maps-server", TYPED, {"iss": TEAM}, "A token for maps-server needs these: iss, iat, exp, scope."),
+    ],
+)
+def test_the_cure_names_what_a_token_of_the_service_has(public_key, profile, header, claims, cure):
+    now = int(time.time())
+    text = token(header, {"iat": now - 60, "exp": now + 600, **claims})
+    _, answer = explained(public_key, text, "--service", profile)
+    assert cure in answer["findings"][0]["cure"], answer
 
 
 def test_an_unknown_service_is_refused_with_the_known_ones(public_key):

@@ -94,13 +94,14 @@ def test_the_bytes_of_an_advanced_commerce_request_are_signed_unchanged(gateway)
 
 def test_many_signatures_are_valid_and_have_unique_nonces(gateway):
     """About one signature in 128 has an r or s with leading zeros."""
-    session, nonces = gateway.http, set()
-    key = gateway.private_key.public_key()
-    for index in range(600):
-        url = f"{gateway.url}/v1/apps/{BUNDLE_ID}/promotional-offer"
-        answer = session.post(url, json={"productId": f"p{index}", "offerIdentifier": "o"}, timeout=10).json()
-        assert jwt.decode(answer["jws"], key, algorithms=["ES256"], audience="promotional-offer")["productId"] == f"p{index}"
-        nonces.add(answer["nonce"])
+    key, nonces = gateway.private_key.public_key(), set()
+    products = [f"p{index}" for index in range(100)]
+    for _ in range(6):
+        requests = [{"productId": product, "offerIdentifier": "o"} for product in products]
+        answers = [result["response"] for result in sign(gateway, "promotional-offer/batch", {"requests": requests})["results"]]
+        claims = [jwt.decode(answer["jws"], key, algorithms=["ES256"], audience="promotional-offer") for answer in answers]
+        assert [one["productId"] for one in claims] == products
+        nonces |= {answer["nonce"] for answer in answers}
     assert len(nonces) == 600
 
 

@@ -1,6 +1,5 @@
 """Tokens that are valid for a day or longer: the list, the metric, the report at the end of their key; the clock."""
 
-import datetime
 import json
 import subprocess
 import time
@@ -8,7 +7,7 @@ import time
 import pytest
 from auditing import await_
 from conftest import BINARY
-from key_lifecycle import NEW, OLD, KeysInFiles
+from key_lifecycle import NEW, OLD, KeysInFiles, moment
 from service_tokens import ALL, TEAM, TokenGateway, own_key
 
 SIGN_IN, MUSIC = "login", "music"
@@ -42,10 +41,6 @@ def gateway(tmp_path):
         done, said = gateway.reload()
         assert done, said
         yield gateway
-
-
-def moment(text):
-    return datetime.datetime.fromisoformat(text)
 
 
 def test_a_token_for_months_is_listed_and_one_for_minutes_is_not(gateway):

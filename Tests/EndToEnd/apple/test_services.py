@@ -2,6 +2,7 @@
 
 import concurrent.futures
 import json
+import subprocess
 import threading
 import uuid
 
@@ -45,6 +46,7 @@ RULES = {
     },
     "short": {"services": ["app-*", "weatherkit"], "maxLifetime": 600},
     "plain": {"services": ["*"]},
+    "limited": {"services": ["*"], "scopes": ["*"], "maxLifetime": 1200},
 }
 
 
@@ -279,6 +281,31 @@ def test_a_choice_that_no_rule_allows_is_refused(gateway, client, service, allow
     assert f"The client {client} may not" in answer["detail"] and named in answer["detail"]
 
 
+def test_a_lifetime_counts_as_the_token_gets_it(gateway):
+    body = {"lifetime": 900, "scopes": ["POST /v1/apps"]}
+    assert gateway.ask_for(CONNECT, body, "limited")[0] == 200
+    status, answer = gateway.ask_for("apns", client="limited")
+    assert status == 403 and "valid for 3600 seconds" in answer["detail"]
+    status, answer = gateway.ask_for(SNAPSHOT, {"parameters": PARAMETERS}, "limited")
+    assert status == 403 and "a signed URL has no end" in answer["detail"]
+
+
+@pytest.mark.parametrize(
+    "client, options, status, words",
+    [
+        ("tight", ["--scope", "GET /v1/apps"], 0, "allowed by "),
+        ("tight", ["--scope", "POST /v1/apps"], 1, 'may not choose the scope "POST /v1/apps"'),
+        ("limited", ["--lifetime", "900"], 0, "allowed by "),
+        ("tight", [], 0, ", for a request that chooses nothing"),
+        ("tight", ["--product", "x"], 64, "--product, --offer and --key are for an --app."),
+    ],
+)
+def test_policy_test_decides_about_the_choices_of_a_request(gateway, client, options, status, words):
+    command = [BINARY, "policy", "test", "--config", gateway.configuration, "--client", client, "--service", CONNECT, *options]
+    ended = subprocess.run(command, capture_output=True, text=True, timeout=30)
+    assert (ended.returncode, words in ended.stdout + ended.stderr) == (status, True), ended
+
+
 def test_a_cached_token_is_not_given_to_a_client_whose_rules_do_not_allow_it(gateway):
     body = {"scopes": ["GET /v1/users"]}
     assert gateway.ask_for(CONNECT, body)[0] == 200
@@ -457,7 +484,7 @@ def token_of(answer):
 
 
 def test_callers_at_the_same_time_share_one_signature(pushing):
-    ready = threading.Barrier(50)
+    ready = threading.Barrier(50, timeout=30)
 
     def ask(number):
         ready.wait()

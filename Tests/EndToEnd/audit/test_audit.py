@@ -35,6 +35,7 @@ from conftest import BINARY
 from edits import back_up, edited
 from outages import OUTAGES, Unavailable, run
 from running import APP, KEY_IDS, FileKeys, TokenKeys, allowed, request_bytes
+from scripted_server import LocalServer
 from service import REFUSED_CONFIGURATION, exchange, mint, write_secret
 
 # Fields in the log of requests.
@@ -357,7 +358,7 @@ def test_the_command_line_records_its_signatures_beside_a_gateway_that_signs(ser
 # Checkpoints
 
 
-class Witness:
+class Witness(LocalServer):
     """A server that accepts checkpoints over HTTP, refuses them, or holds them while `goes_on` is not set."""
 
     def __init__(self):
@@ -381,17 +382,11 @@ class Witness:
 
             def log_message(self, *_): ...
 
-        self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        self.url = f"http://127.0.0.1:{self.server.server_port}/checkpoints"
-
-    def __enter__(self):
-        threading.Thread(target=self.server.serve_forever, daemon=True).start()
-        return self
+        super().__init__(Handler)
 
     def __exit__(self, *_):
         self.goes_on.set()
-        self.server.shutdown()
-        self.server.server_close()
+        super().__exit__()
 
 
 def witnessed(place, witness, more=""):
@@ -400,7 +395,7 @@ def witnessed(place, witness, more=""):
     return AuditedService(BINARY, place, FileKeys(place), f"""checkpoints:
     interval: 1
     file: {place}/checkpoints
-    url: {witness.url}
+    url: {witness.url}/checkpoints
     tokenFile: {place}/witness.token
     {more}""")
 
@@ -606,7 +601,7 @@ def without_a_head(service):
         ("a key for others", lambda s: pathlib.Path(f"{used(s).database}.key").chmod(0o640), "chmod 600"),
         ("no database", lambda s: used(s).database.unlink(), "is missing, but"),
         ("no log", lambda s: used(s).database.write_bytes(b"SQLite?" * 1000), "not an audit log"),
-        ("a changed head", with_a_changed_head, "audit"),
+        ("a changed head", with_a_changed_head, "is wrong: the note is not what was signed"),
         ("an older copy, and junk behind the checkpoints", lambda s: junk_behind(older_copy(s)), "older copy"),
         ("an older copy, and old checkpoints once more", lambda s: old_again(older_copy(s)), "older copy"),
         ("an older copy, and forged checkpoints", lambda s: larger_behind(older_copy(s)), "older copy"),
@@ -614,7 +609,7 @@ def without_a_head(service):
         ("entries without a head", lambda s: without_a_head(used(s)), "signed for"),
         ("something else than checkpoints", lambda s: used(s).checkpoints.write_bytes(b"hello\n"), "does not hold checkpoints"),
         ("neither database nor key", lambda s: unmounted(used(s)), "mount their file system"),
-        ("another log's key", lambda s: another_key(used(s)), "audit"),
+        ("another log's key", lambda s: another_key(used(s)), "None of the known keys signed the note"),
     ],
 )
 def test_the_gateway_and_the_command_line_refuse_a_changed_log(service, name, spoil, says):
@@ -695,20 +690,23 @@ def test_the_gateway_writes_no_user_identifier_no_signature_and_no_secret(place,
         files = everything_in(service.place)
     files |= {f"{name}, later": content for name, content in everything_in(service.place).items()}
     files |= {"checkpoints": service.checkpoints.read_bytes(), "the gateway's log": service.logs}
-    secrets = [service.token, stranger, old_app]
+    users = {"username": USERNAME, "account": ACCOUNT, "transaction": TRANSACTION, "reference": REFERENCE}
+    searched = {name: shapes_of_text(text) for name, text in users.items()}
+    secrets = {"token": service.token, "stranger's token": stranger, "old app's token": old_app}
     if kind == "a token":
-        secrets += [(keys.directory / name).read_text().strip() for name in ("pin", "so-pin")]
+        secrets |= {name: (keys.directory / name).read_text().strip() for name in ("pin", "so-pin")}
+    searched |= {name: {text.encode(), base64.b64encode(text.encode())} for name, text in secrets.items()}
+    searched |= {f"signature {number}": shapes_of_bytes(one) for number, one in enumerate(signatures)}
     log_key = pathlib.Path(f"{service.database}.key").read_text().strip().split("+", 4)[4]
-    searched = {shape for text in (USERNAME, ACCOUNT, TRANSACTION, REFERENCE) for shape in shapes_of_text(text)}
-    searched |= {shape for text in secrets for shape in (text.encode(), base64.b64encode(text.encode()))}
-    searched |= {shape for signature in signatures for shape in shapes_of_bytes(signature)}
-    searched |= {log_key.encode(), *shapes_of_bytes(base64.b64decode(log_key)[1:])}
+    searched["log's key"] = {log_key.encode(), *shapes_of_bytes(base64.b64decode(log_key)[1:])}
     assert {"audit.db-wal", "audit.index.db", "audit.db.key.pub"} <= files.keys() and len(signatures) > 10
     # An allowed text is found, so the search would also find a forbidden one.
     # A gateway that stops on a busy machine leaves its last entries in the write-ahead log.
     stored = files["audit.db, later"] + files.get("audit.db-wal, later", b"")
     assert b"com.example.monthly" in stored
-    found = [(name, shape) for name, content in files.items() for shape in searched if shape in content]
+    found = [
+        (name, what) for name, content in files.items() for what, shapes in searched.items() if any(s in content for s in shapes)
+    ]
     assert found == []
 
 

@@ -18,97 +18,64 @@ import sqlite3
 import subprocess
 import tempfile
 import threading
-import time
 
 import pytest
-from auditing import Roots, example
+from auditing import OFFER, SEGMENT, AuditedService, Roots, await_, example, public_key
 from conftest import BINARY
 from cryptography.hazmat.primitives.asymmetric import ed25519
-from edits import edited
-from running import APP, ISSUER_ID, KEY_IDS, allowed
-from service import Service, mint, write_key
+from edits import back_up, edited
+from running import APP, KEY_IDS, FileKeys
+from service import write_key
 from witnesses import vkey
 
-FEATURE = "promotional-offer"
 ORIGIN = "example.com/privyseal/interop"
-SEGMENT = 4096
 WRONG_CALL, WRONG_CONFIGURATION = 64, 78
 
 
-class AuditedGateway:
+class AuditedGateway(AuditedService):
     """A gateway with an audit log, and the command line on the same machine."""
 
     def __init__(self, place):
-        self.place = place
-        self.token = mint()
-        self.user = "2000000123456789"
-        write_key(place / "AuthKey.p8")
         write_key(place / "Cosigner.p8")
-        self.service = Service(BINARY, place, self.configuration())
-        self.key = place / "audit.db.key.pub"
+        audit = f'origin: {ORIGIN}\ncheckpoints: {{interval: 1, cosigner: "file:{place}/Cosigner.p8"}}'
+        super().__init__(BINARY, place, FileKeys(place), audit, place=place)
+        self.user = "2000000123456789"
+        self.key = public_key(self.database)
         self.checkpoints = place / "audit.db.checkpoints"
         self.checkpoints_then = place / "checkpoints-at-the-copy"
 
-    def configuration(self):
-        return f"""
-listeners:
-  public: {{address: "127.0.0.1:0"}}
-  admin: {{address: "unix:{self.place}/admin.sock"}}
-  metrics: {{address: "127.0.0.1:0"}}
-drainDelay: 0
-accounts:
-  - issuerId: {ISSUER_ID}
-    apps: [{{bundleId: {APP}, features: [{FEATURE}]}}]
-    keys: [{{keyId: {KEY_IDS[0]}, uri: "file:{self.place}/AuthKey.p8"}}]
-    activeKey: {KEY_IDS[0]}
-clients:
-{allowed("shop", self.token)}
-audit:
-  database: {self.place}/audit.db
-  origin: {ORIGIN}
-  checkpoints: {{interval: 1, cosigner: "file:{self.place}/Cosigner.p8"}}
-"""
-
-    def sign(self, products, offer="winback"):
-        """Signs one batch; returns its request ID."""
+    def sign_batch(self, products, offer="winback"):
+        """Returns its request ID."""
         requests = [
             {"productId": product, "offerIdentifier": offer, "transactionId": self.user} for product in products
         ]
-        headers = {"Authorization": f"Bearer {self.token}"}
-        status, header, body = self.service.ask(
-            "POST", f"/v1/apps/{APP}/{FEATURE}/batch", {"requests": requests}, headers
-        )
+        status, headers, body = self.sign(f"{OFFER}/batch", {"requests": requests})
         assert status == 200, body
         assert {result["status"] for result in json.loads(body)["results"]} == {200}, body
-        return json.loads(body).get("requestId") or header["X-Request-Id"]
+        return headers["X-Request-Id"]
 
-    def run(self, *arguments, on=("--config",), status=0):
+    def audit(self, *arguments, on=("--config",), status=0):
         """Returns standard output; `on` names the log."""
-        log = [*on, self.service.configuration] if on == ("--config",) else on
+        log = [*on, self.configuration] if on == ("--config",) else on
         result = run("audit", *arguments, *log)
         assert result.returncode == status, result.stdout + result.stderr
         return result.stdout
 
     def read(self, path, status=200):
         """Reads from the admin listener: (header, body)."""
-        answered, headers, body = self.service.ask("GET", f"/v1/audit/{path}", listener="admin")
+        answered, headers, body = self.ask("GET", f"/v1/audit/{path}", listener="admin")
         assert answered == status, body
         return headers, body.decode()
 
-    def entries(self, *arguments, on=("--config",)):
-        lines = self.run(*arguments, "--format", "json", on=on).splitlines()
-        return [json.loads(line) for line in lines]
+    def entries(self, *arguments):
+        return [json.loads(line) for line in self.audit(*arguments, "--format", "json").splitlines()]
 
     def copy(self, name="copy.db"):
         # Copy the checkpoints first: a later checkpoint may cover more entries than the copy.
         shutil.copy(self.checkpoints, self.checkpoints_then)
-        source = sqlite3.connect(f"file:{self.place}/audit.db?mode=ro", uri=True)
         target = self.place / name
         target.unlink(missing_ok=True)
-        copy = sqlite3.connect(target)
-        source.backup(copy)
-        copy.close()
-        source.close()
+        back_up(self.database, target)
         return target
 
 
@@ -120,9 +87,9 @@ def run(*arguments, **how):
 def gateway():
     with tempfile.TemporaryDirectory(prefix="privyseal-") as place:
         gateway = AuditedGateway(pathlib.Path(place))
-        with gateway.service:
+        with gateway:
             for number in range(3):
-                gateway.sign([f"com.example.product{number}", "com.example.monthly"])
+                gateway.sign_batch([f"com.example.product{number}", "com.example.monthly"])
             yield gateway
 
 
@@ -130,7 +97,7 @@ def gateway():
 
 
 def test_tail_shows_the_last_entries_in_order(gateway):
-    lines = gateway.run("tail", "-n", "4").splitlines()
+    lines = gateway.audit("tail", "-n", "4").splitlines()
     assert len(lines) == 4
     entries = gateway.entries("tail", "-n", "1000000")
     assert [entry["index"] for entry in entries] == list(range(len(entries)))
@@ -138,7 +105,7 @@ def test_tail_shows_the_last_entries_in_order(gateway):
 
 
 def test_tail_follows_until_it_is_interrupted(gateway):
-    command = [BINARY, "audit", "tail", "-n", "0", "--follow", "--config", gateway.service.configuration]
+    command = [BINARY, "audit", "tail", "-n", "0", "--follow", "--config", gateway.configuration]
     # A background test run ignores SIGINT, and its children inherit that.
     heed = functools.partial(signal.signal, signal.SIGINT, signal.SIG_DFL)
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, preexec_fn=heed) as follow:
@@ -148,38 +115,38 @@ def test_tail_follows_until_it_is_interrupted(gateway):
         watchdog.start()
         # Each second a checkpoint is due, and an idle log gets an entry for it.
         assert "  idle" in follow.stdout.readline()
-        gateway.sign(["com.example.followed"])
+        gateway.sign_batch(["com.example.followed"])
         assert any("com.example.followed/winback" in line for line in follow.stdout)
         follow.send_signal(signal.SIGINT)
         follow.stdout.read()
         watchdog.cancel()
-    assert follow.returncode in (0, -signal.SIGINT, 130)
+    assert follow.returncode == -signal.SIGINT
 
 
 def test_search_finds_exactly_the_matching_signatures(gateway):
-    request = gateway.sign(["com.example.searched", "com.example.monthly"], offer="spring")
+    request = gateway.sign_batch(["com.example.searched", "com.example.monthly"], offer="spring")
     found = gateway.entries("search", "--product", "com.example.searched")
     assert len(found) == 1
     entry = found[0]["entry"]
-    assert (entry["client"], entry["app"], entry["feature"], entry["key"]) == ("shop", APP, FEATURE, KEY_IDS[0])
+    assert (entry["client"], entry["app"], entry["feature"], entry["key"]) == ("load", APP, "promotional-offer", KEY_IDS[0])
     assert entry["requestId"] == request and entry["offers"] == ["spring"]
     batch = gateway.entries("search", "--request-id", request, "--oldest-first")
     assert [entry["entry"]["item"] for entry in batch] == [0, 1]
-    assert gateway.run("search", "--offer", "spring", "--count") == "2\n"
-    assert gateway.run("search", "--offer", "spring", "--client", "other", "--count") == "0\n"
-    assert gateway.run("search", "--offer", "spring", "--since", "1h", "--outcome", "signed", "--count") == "2\n"
-    assert gateway.run("search", "--offer", "spring", "--until", "1h", "--count") == "0\n"
-    assert gateway.run("search", "--product", "com.example.search", "--count") == "0\n"
+    assert gateway.audit("search", "--offer", "spring", "--count") == "2\n"
+    assert gateway.audit("search", "--offer", "spring", "--client", "other", "--count") == "0\n"
+    assert gateway.audit("search", "--offer", "spring", "--since", "1h", "--outcome", "signed", "--count") == "2\n"
+    assert gateway.audit("search", "--offer", "spring", "--until", "1h", "--count") == "0\n"
+    assert gateway.audit("search", "--product", "com.example.search", "--count") == "0\n"
 
 
 @pytest.mark.parametrize("command", ["search", "stats", "export"])
 def test_a_query_refuses_the_public_key_of_the_log_as_a_key_id(gateway, command):
-    answer = run("audit", command, "--key", gateway.key, "--config", gateway.service.configuration)
+    answer = run("audit", command, "--key", gateway.key, "--config", gateway.configuration)
     assert answer.returncode == 64 and answer.stdout == "" and "the ID of the key that signed" in answer.stderr
 
 
 def test_search_reports_how_many_matches_its_limit_omits(gateway):
-    arguments = ["audit", "search", "--kind", "signature", "--config", gateway.service.configuration]
+    arguments = ["audit", "search", "--kind", "signature", "--config", gateway.configuration]
     total = int(run(*arguments, "--count").stdout)
     cut = run(*arguments, "--limit", "2")
     assert len(cut.stdout.splitlines()) == 2
@@ -191,40 +158,40 @@ def test_search_reports_how_many_matches_its_limit_omits(gateway):
 def test_show_prints_an_entry_and_its_leaf_hash(gateway):
     index = gateway.entries("search", "--kind", "signature", "--limit", "1")[0]["index"]
     result = subprocess.run(
-        [BINARY, "audit", "show", str(index), "--raw", "--config", gateway.service.configuration], capture_output=True
+        [BINARY, "audit", "show", str(index), "--raw", "--config", gateway.configuration], capture_output=True
     )
     leaf = example.leaf_hash(result.stdout).hex()
-    text = gateway.run("show", index)
+    text = gateway.audit("show", index)
     assert f"Leaf hash                {leaf}" in text
     assert "Attention" not in text and gateway.user not in text
-    gateway.run("show", 10_000_000, status=1)
+    gateway.audit("show", 10_000_000, status=1)
 
 
 def test_stats_count_by_client(gateway):
-    signed = int(gateway.run("search", "--outcome", "signed", "--count"))
-    answer = json.loads(gateway.run("stats", "--by", "month", "--format", "json"))
+    signed = int(gateway.audit("search", "--outcome", "signed", "--count"))
+    answer = json.loads(gateway.audit("stats", "--by", "month", "--format", "json"))
     assert sum(count["count"] for count in answer["counts"] if count["outcome"] == "signed") == signed
-    rows = list(csv.DictReader(io.StringIO(gateway.run("stats", "--by", "hour", "--format", "csv"))))
+    rows = list(csv.DictReader(io.StringIO(gateway.audit("stats", "--by", "hour", "--format", "csv"))))
     assert sum(int(row["count"]) for row in rows if row["outcome"] == "signed") == signed
-    assert "CLIENT" in gateway.run("stats")
-    assert json.loads(gateway.run("stats", "--client", "nobody", "--format", "json"))["counts"] == []
+    assert "CLIENT" in gateway.audit("stats")
+    assert json.loads(gateway.audit("stats", "--client", "nobody", "--format", "json"))["counts"] == []
 
 
 def test_export_writes_the_leaves_byte_for_byte(gateway):
     copy = gateway.copy()
     lines = gateway.place / "log.jsonl"
     lines.unlink(missing_ok=True)
-    gateway.run("export", "--out", lines, on=("--database", copy))
+    gateway.audit("export", "--out", lines, on=("--database", copy))
     bodies = lines.read_bytes().splitlines()
-    note = gateway.run("checkpoint", on=("--database", copy)).splitlines()
+    note = gateway.audit("checkpoint", on=("--database", copy)).splitlines()
     assert note[:2] == [ORIGIN, str(len(bodies))]
     roots = Roots()
     for body in bodies:
         roots.add(example.leaf_hash(body))
     assert base64.b64encode(roots.root(len(bodies))).decode() == note[2]
     # An existing file is never overwritten.
-    gateway.run("export", "--out", lines, on=("--database", copy), status=WRONG_CALL)
-    table = list(csv.DictReader(io.StringIO(gateway.run("export", "--format", "csv", on=("--database", copy)))))
+    gateway.audit("export", "--out", lines, on=("--database", copy), status=WRONG_CALL)
+    table = list(csv.DictReader(io.StringIO(gateway.audit("export", "--format", "csv", on=("--database", copy)))))
     assert [int(row["index"]) for row in table] == list(range(len(bodies)))
     assert [row["kind"] for row in table] == [json.loads(body)["kind"] for body in bodies]
 
@@ -233,7 +200,7 @@ def test_export_writes_the_leaves_byte_for_byte(gateway):
 
 
 def test_verify_reports_an_intact_log(gateway):
-    answer = json.loads(gateway.run("verify", "--format", "json"))
+    answer = json.loads(gateway.audit("verify", "--format", "json"))
     assert answer["intact"] and answer["origin"] == ORIGIN and answer["faults"] == []
     assert answer["checkpoints"]["given"] > 0, "the configured file of checkpoints is used"
     assert "stored next to the log" in answer["caution"]
@@ -242,24 +209,24 @@ def test_verify_reports_an_intact_log(gateway):
 def test_verify_works_on_a_copy_with_public_keys_alone(gateway):
     copy = gateway.copy()
     on = ("--database", copy, "--key", gateway.key)
-    assert "another place" in gateway.run("verify", on=on)
-    text = gateway.run("verify", on=(*on, "--checkpoints", gateway.checkpoints_then))
+    assert "another place" in gateway.audit("verify", on=on)
+    text = gateway.audit("verify", on=(*on, "--checkpoints", gateway.checkpoints_then))
     assert "another place" not in text and f"{ORIGIN}: intact" in text
     assert not list(gateway.place.glob("copy.db-*")), "nothing is written beside a copy"
 
 
 def test_verify_accepts_the_key_of_the_cosigner(gateway):
     keys = gateway.place / "keys"
-    keys.write_text(gateway.run("keys", "--open-cosigner"))
+    keys.write_text(gateway.audit("keys", "--open-cosigner"))
     assert len(keys.read_text().splitlines()) == 2
-    gateway.run("verify", on=("--database", gateway.copy(), "--key", keys, "--checkpoints", gateway.checkpoints_then))
+    gateway.audit("verify", on=("--database", gateway.copy(), "--key", keys, "--checkpoints", gateway.checkpoints_then))
 
 
 @pytest.mark.parametrize(
     "change, sentence",
     [
         (
-            "UPDATE entry SET body = CAST(replace(CAST(body AS TEXT), 'shop', 'spam') AS BLOB) WHERE idx = {signed}",
+            "UPDATE entry SET body = CAST(replace(CAST(body AS TEXT), 'load', 'lead') AS BLOB) WHERE idx = {signed}",
             "Entry {signed} is not what was recorded",
         ),
         ("DELETE FROM entry WHERE idx = {signed}", "Entry {signed} is missing"),
@@ -269,39 +236,35 @@ def test_verify_accepts_the_key_of_the_cosigner(gateway):
 def test_verify_names_each_change(gateway, change, sentence):
     signed = gateway.entries("search", "--kind", "signature", "--limit", "1")[0]["index"]
     copy = gateway.copy("changed.db")
-    database = sqlite3.connect(copy)
-    for (name,) in database.execute("SELECT name FROM sqlite_schema WHERE type = 'trigger'").fetchall():
-        database.execute(f"DROP TRIGGER {name}")
-    database.execute(change.format(signed=signed))
-    database.commit()
-    database.close()
-    text = gateway.run("verify", on=("--database", copy, "--key", gateway.key), status=1)
+    with edited(copy) as database:
+        database.execute(change.format(signed=signed))
+    text = gateway.audit("verify", on=("--database", copy, "--key", gateway.key), status=1)
     assert sentence.format(signed=signed) in text
-    answer = json.loads(gateway.run("verify", "--format", "json", on=("--database", copy, "--key", gateway.key), status=1))
+    answer = json.loads(gateway.audit("verify", "--format", "json", on=("--database", copy, "--key", gateway.key), status=1))
     assert any(span["from"] <= signed < span["to"] for span in answer["unproved"]), answer
     assert "No checkpoint proves" in answer["caution"]
 
 
 def test_verify_finds_an_older_copy_with_an_external_checkpoint(gateway):
     old = gateway.copy("old.db")
-    gateway.sign(["com.example.later"])
+    gateway.sign_batch(["com.example.later"])
     checkpoint = gateway.place / "later"
-    checkpoint.write_text(gateway.run("checkpoint"))
+    checkpoint.write_text(gateway.audit("checkpoint"))
     on = ("--database", old, "--key", gateway.key)
-    gateway.run("verify", on=on)
-    assert "older copy was restored" in gateway.run("verify", on=(*on, "--checkpoints", checkpoint), status=1)
+    gateway.audit("verify", on=on)
+    assert "older copy was restored" in gateway.audit("verify", on=(*on, "--checkpoints", checkpoint), status=1)
 
 
 def test_verify_requires_a_public_key_and_an_existing_log(gateway, tmp_path):
     copy = gateway.copy()
-    gateway.run("verify", on=("--database", copy), status=WRONG_CALL)
-    gateway.run("verify", on=(), status=WRONG_CALL)
-    gateway.run("verify", on=("--database", tmp_path / "none.db", "--key", gateway.key), status=1)
+    gateway.audit("verify", on=("--database", copy), status=WRONG_CALL)
+    gateway.audit("verify", on=(), status=WRONG_CALL)
+    gateway.audit("verify", on=("--database", tmp_path / "none.db", "--key", gateway.key), status=1)
     secret = run("audit", "verify", "--database", copy, "--key", gateway.place / "audit.db.key")
     assert secret.returncode == WRONG_CALL
     assert (gateway.place / "audit.db.key").read_text().strip().split("+", 4)[4] not in secret.stderr
     other = tmp_path / "gateway.yaml"
-    other.write_text(gateway.configuration().split("audit:")[0] + "audit: off\n")
+    other.write_text(gateway.configuration.read_text().split("audit:")[0] + "audit: off\n")
     assert run("audit", "verify", "--config", other).returncode == WRONG_CONFIGURATION
 
 
@@ -309,7 +272,7 @@ def test_verify_with_the_key_of_another_log_names_the_mistake(gateway, tmp_path)
     key = tmp_path / "other.pub"
     public = ed25519.Ed25519PrivateKey.generate().public_key().public_bytes_raw()
     key.write_text(vkey("example.com/other", 1, public) + "\n")
-    text = gateway.run("verify", on=("--database", gateway.copy(), "--key", key), status=1)
+    text = gateway.audit("verify", on=("--database", gateway.copy(), "--key", key), status=1)
     assert "None of the given keys has the name of this log" in text
 
 
@@ -319,7 +282,7 @@ def test_verify_with_the_key_of_another_log_names_the_mistake(gateway, tmp_path)
 def test_check_proof_needs_only_the_public_key(gateway, tmp_path):
     index = gateway.entries("search", "--kind", "signature", "--limit", "1")[0]["index"]
     proof = tmp_path / "proof"
-    gateway.run("prove", index, "--out", proof)
+    gateway.audit("prove", index, "--out", proof)
     answer = json.loads(run("audit", "check-proof", proof, "--key", gateway.key, "--format", "json").stdout)
     assert (answer["valid"], answer["kind"], answer["index"]) == (True, "inclusion", index)
     assert json.loads(answer["entry"])["kind"] == "signature"
@@ -330,21 +293,20 @@ def test_check_proof_needs_only_the_public_key(gateway, tmp_path):
 
 
 def test_prove_between_proves_the_consistency_of_two_checkpoints(gateway, tmp_path):
-    sizes = sorted({int(note.split("\n")[1]) for note in notes_in(gateway.run("checkpoint", "--all"))})
+    sizes = sorted(sizes_in(gateway.audit("checkpoint", "--all")))
     assert len(sizes) >= 2
     proof = tmp_path / "proof"
-    gateway.run("prove", "--between", sizes[0], sizes[-1], "--out", proof)
+    gateway.audit("prove", "--between", sizes[0], sizes[-1], "--out", proof)
     answer = run("audit", "check-proof", proof, "--key", gateway.key)
     assert answer.returncode == 0 and answer.stdout.startswith("valid: "), answer.stderr
-    gateway.run("prove", "--between", sizes[-1], sizes[0], status=1)
-    gateway.run("prove", "--between", sizes[0], status=WRONG_CALL)
-    gateway.run("prove", status=WRONG_CALL)
+    gateway.audit("prove", "--between", sizes[-1], sizes[0], status=1)
+    gateway.audit("prove", "--between", sizes[0], status=WRONG_CALL)
+    gateway.audit("prove", status=WRONG_CALL)
 
 
-def notes_in(text):
-    """The notes in a text: each has two parts, and empty lines separate all parts."""
-    parts = text.strip("\n").split("\n\n")
-    return ["\n\n".join(parts[index : index + 2]) for index in range(0, len(parts), 2)]
+def sizes_in(notes):
+    """The sizes of the checkpoints in a text."""
+    return {int(size) for size in re.findall(r"(?m)^(\d+)$", notes)}
 
 
 # archive
@@ -353,13 +315,11 @@ def notes_in(text):
 def assert_search_tells_the_index(gateway):
     """The gateway indexes a segment some time after it is full, on a thread of the lowest priority."""
     wanted = ("audit", "search", "--product", "com.example.product7", "--count", "--format", "json")
-    end = time.monotonic() + 120
-    while time.monotonic() < end:
-        found = run(*wanted, "--database", gateway.place / "audit.db")
-        answer = json.loads(found.stdout)
-        if answer["index"]["answeredFor"] == SEGMENT:
-            break
-        time.sleep(0.2)
+    search = lambda: run(*wanted, "--database", gateway.place / "audit.db")
+    is_indexed = lambda: json.loads(search().stdout)["index"]["answeredFor"] == SEGMENT
+    await_(is_indexed, "the segment is in the index", seconds=120, pause=0.2)
+    found = search()
+    answer = json.loads(found.stdout)
     assert 0 < answer["index"]["named"] <= answer["count"]
     assert f"The search index answered for {SEGMENT} of " in found.stderr
     assert f"it named {answer['index']['named']} of the {answer['count']} that match" in found.stderr
@@ -383,37 +343,30 @@ def test_a_log_with_archived_segments_still_verifies(tmp_path):
     gateway = AuditedGateway(tmp_path)
     archive = tmp_path / "archive"
     archive.mkdir()
-    with gateway.service:
+    with gateway:
         requests = [
-            gateway.sign([f"com.example.product{item}" for item in range(100)]) for _ in range(SEGMENT // 100 + 1)
+            gateway.sign_batch([f"com.example.product{item}" for item in range(100)]) for _ in range(SEGMENT // 100 + 1)
         ]
-        # Wait until a checkpoint covers the segment; the file of checkpoints grows then.
-        follow = subprocess.Popen(["tail", "--follow", "--lines=+1", gateway.checkpoints], stdout=subprocess.PIPE)
-        for line in follow.stdout:
-            if line.strip().isdigit() and int(line) >= SEGMENT:
-                break
-        follow.kill()
-        follow.wait()
-        follow.stdout.close()
+        await_(lambda: max(sizes_in(gateway.checkpoints.read_text())) >= SEGMENT, "a checkpoint covers the segment")
         assert_search_tells_the_index(gateway)
         assert_export_reads_every_entry(gateway)
         before = tmp_path / "before"
-        before.write_text(gateway.run("checkpoint"))
-        gateway.run("archive", "--segments", 1, "--to", archive)
+        before.write_text(gateway.audit("checkpoint"))
+        gateway.audit("archive", "--segments", 1, "--to", archive)
         file = archive / "segment-00000000.jsonl"
         assert len(file.read_bytes().splitlines()) == SEGMENT
-        assert gateway.run("search", "--kind", "archive", "--count") == "0\n", "nothing was taken out yet"
-        gateway.run("archive", "--segments", 1, "--to", archive, "--drop")
+        assert gateway.audit("search", "--kind", "archive", "--count") == "0\n", "nothing was taken out yet"
+        gateway.audit("archive", "--segments", 1, "--to", archive, "--drop")
         (entry,) = gateway.entries("search", "--kind", "archive")
         assert (entry["entry"]["from"], entry["entry"]["to"]) == (0, SEGMENT)
-        gateway.run("show", 0, status=1)
-        gateway.sign(["com.example.after"])
-        answer = json.loads(gateway.run("verify", "--checkpoints", before, "--format", "json"))
+        gateway.audit("show", 0, status=1)
+        gateway.sign_batch(["com.example.after"])
+        answer = json.loads(gateway.audit("verify", "--checkpoints", before, "--format", "json"))
         assert (answer["intact"], answer["archived"], answer["archivedChecked"]) == (True, SEGMENT, 0)
-        answer = json.loads(gateway.run("verify", "--archive", archive, "--format", "json"))
+        answer = json.loads(gateway.audit("verify", "--archive", archive, "--format", "json"))
         assert (answer["intact"], answer["archivedChecked"]) == (True, SEGMENT)
-        gateway.run("prove", 5, status=1)
-        gateway.run("prove", 5, "--archive", archive)
+        gateway.audit("prove", 5, status=1)
+        gateway.audit("prove", 5, "--archive", archive)
         # Answers over HTTP state which entries are missing.
         answer = json.loads(gateway.read("entries?product=com.example.product5")[1])
         assert (answer["complete"], answer["archivedBefore"]) == (False, SEGMENT)
@@ -424,14 +377,14 @@ def test_a_log_with_archived_segments_still_verifies(tmp_path):
         assert (len(answer["entries"]), answer["complete"], "archivedBefore" in answer) == (1, True, False)
         answer = json.loads(gateway.read(f"entries?order=oldest&limit=1000&after={SEGMENT - 1}")[1])
         assert (answer["entries"][0]["index"], answer["complete"], "archivedBefore" in answer) == (SEGMENT, True, False)
-        result = run("audit", "tail", "-n", 2 * SEGMENT, "--config", gateway.service.configuration)
+        result = run("audit", "tail", "-n", 2 * SEGMENT, "--config", gateway.configuration)
         assert result.returncode == 0 and f"Entries 0 to {SEGMENT - 1} were archived" in result.stderr
-        file.write_bytes(file.read_bytes().replace(b'"shop"', b'"spam"', 1))
-        gateway.run("verify", "--archive", archive, status=1)
+        file.write_bytes(file.read_bytes().replace(b'"load"', b'"lead"', 1))
+        gateway.audit("verify", "--archive", archive, status=1)
         # A read from a pipe without a writer would wait forever.
         file.unlink()
         os.mkfifo(file)
-        gateway.run("verify", "--archive", archive, status=1)
+        gateway.audit("verify", "--archive", archive, status=1)
     # The gateway continues with the remaining entries, even if the last known checkpoint is in the archive.
     notes = gateway.checkpoints.read_text().split("\n\n")
     gateway.checkpoints.write_text("\n\n".join(notes[:2]) + "\n\n")
@@ -442,19 +395,19 @@ def test_a_log_with_archived_segments_still_verifies(tmp_path):
     assert [path.name for path in tmp_path.glob("audit.db-*")] == []
     left = (tmp_path / "audit.db").read_bytes()
     assert [request for request in requests if request.encode() in left] == requests[-1:]
-    with gateway.service:
-        gateway.sign(["com.example.again"])
-        gateway.run("verify")
+    with gateway:
+        gateway.sign_batch(["com.example.again"])
+        gateway.audit("verify")
     # The entry about the key's state is in the archive, but the log's head covers the register.
     with edited(tmp_path / "audit.db") as database:
         (value,) = database.execute("SELECT value FROM register WHERE name LIKE 'key/%'").fetchone()
         database.execute("UPDATE register SET value = ? WHERE name LIKE 'key/%'", (value.replace(b"active", b"staged"),))
-    assert "registers do not match the signed head" in gateway.run("verify", status=1)
+    assert "registers do not match the signed head" in gateway.audit("verify", status=1)
     with pytest.raises(AssertionError, match="The registers do not match its signed head"):
-        gateway.service.start()
+        gateway.start()
     with edited(tmp_path / "audit.db") as database:
         database.execute("UPDATE register SET value = ? WHERE name LIKE 'key/%'", (value,))
-    gateway.run("verify")
+    gateway.audit("verify")
 
 
 # Failed output
@@ -465,14 +418,14 @@ def test_a_log_with_archived_segments_still_verifies(tmp_path):
     ["tail", "search", "search --count", "show 0", "stats", "export", "verify", "keys", "prove 0", "checkpoint"],
 )
 def test_a_command_fails_if_it_cannot_write_its_output(gateway, arguments):
-    command = [BINARY, "audit", *arguments.split(), "--config", gateway.service.configuration]
+    command = [BINARY, "audit", *arguments.split(), "--config", gateway.configuration]
     with open("/dev/full", "w") as full:
         result = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, timeout=60)
     assert result.returncode == 1 and "Standard output cannot be written: No space left" in result.stderr
 
 
 def test_a_closed_pipe_ends_search_without_a_message(gateway):
-    command = [BINARY, "audit", "search", "--limit", "0", "--config", gateway.service.configuration]
+    command = [BINARY, "audit", "search", "--limit", "0", "--config", gateway.configuration]
     reading, writing = os.pipe()
     os.close(reading)
     with open(writing, "w") as closed:
@@ -493,46 +446,47 @@ def test_a_command_reports_missing_entries_in_its_range(gateway, arguments):
 
 
 @pytest.mark.parametrize(
-    "spoil",
+    "spoil, status, says",
     [
-        lambda text: text.replace("\n\n\u2014", "\n\n-"),
-        lambda text: text.replace("\n", "\r\n"),
-        lambda text: "",
-        lambda text: text + text.split("\n\n")[0][:-3],
+        (lambda text: text.replace("\n\n\u2014", "\n\n-"), WRONG_CALL, "does not hold checkpoints. The note has no signatures"),
+        (lambda text: text.replace("\n", "\r\n"), WRONG_CALL, "holds no checkpoint"),
+        (lambda text: "", WRONG_CALL, "holds no checkpoint"),
+        (lambda text: text + text.split("\n\n")[0][:-3], 1, "cannot be read as checkpoints: a writer was stopped"),
     ],
     ids=["other signatures", "other line ends", "an empty file", "a truncated checkpoint"],
 )
-def test_verify_fails_on_unreadable_checkpoints(gateway, spoil):
+def test_verify_fails_on_unreadable_checkpoints(gateway, spoil, status, says):
     copy, file = gateway.copy(), gateway.place / "spoilt"
     file.write_bytes(spoil(gateway.checkpoints_then.read_text()).encode())
     on = ("--database", copy, "--key", gateway.key, "--checkpoints", file)
-    assert run("audit", "verify", *on).returncode in (1, WRONG_CALL)
+    result = run("audit", "verify", *on)
+    assert result.returncode == status and says in result.stdout + result.stderr, result
 
 
 def test_verify_with_the_cosigner_key_refuses_a_log_without_co_signatures(gateway):
     keys, alone = gateway.place / "keys", gateway.place / "alone"
-    keys.write_text(gateway.run("keys", "--open-cosigner"))
+    keys.write_text(gateway.audit("keys", "--open-cosigner"))
     copy = gateway.copy()
     # Each note without its last line, the cosigner's signature.
     notes = gateway.checkpoints_then.read_text().split("\n\n")
     alone.write_text("\n\n".join(part.rsplit("\n", 1)[0] if part[:1] == "\u2014" else part for part in notes))
     with edited(copy) as database:
         database.execute("DELETE FROM checkpoint")
-    gateway.run("verify", on=("--database", copy, "--key", gateway.key, "--checkpoints", alone))
-    text = gateway.run("verify", on=("--database", copy, "--key", keys, "--checkpoints", alone), status=1)
+    gateway.audit("verify", on=("--database", copy, "--key", gateway.key, "--checkpoints", alone))
+    text = gateway.audit("verify", on=("--database", copy, "--key", keys, "--checkpoints", alone), status=1)
     assert "No checkpoint that could be compared has a signature of a cosigner" in text
     # Without any checkpoint to compare, it fails too.
-    gateway.run("verify", on=("--database", copy, "--key", keys), status=1)
+    gateway.audit("verify", on=("--database", copy, "--key", keys), status=1)
 
 
 def test_verify_does_not_count_checkpoints_beside_the_log_as_a_second_place(gateway):
-    text = gateway.run("verify")
+    text = gateway.audit("verify")
     assert ": intact" in text and "stored next to the log" in text and "its key was not given" in text
     elsewhere, keys = gateway.place / "elsewhere", gateway.place / "all-keys"
     elsewhere.mkdir()
     file = shutil.copy(gateway.checkpoints, elsewhere)
-    keys.write_text(gateway.run("keys", "--open-cosigner"))
-    text = gateway.run("verify", "--checkpoints", file, "--key", keys)
+    keys.write_text(gateway.audit("keys", "--open-cosigner"))
+    text = gateway.audit("verify", "--checkpoints", file, "--key", keys)
     assert "stored next to the log" not in text and "its key was not given" not in text
 
 
@@ -566,23 +520,23 @@ def test_an_interrupted_export_leaves_no_file_that_looks_complete(gateway):
         rows = ((index, body) for index in range(1_000_000, 1_400_000))
         database.executemany("INSERT INTO entry VALUES (?, 0, ?)", rows)
     part = pathlib.Path(f"{out}.part")
-    process = subprocess.Popen([BINARY, "audit", "export", "--out", out, "--database", feed], stderr=subprocess.DEVNULL)
-    while process.poll() is None and not (part.exists() and part.stat().st_size > 0):
-        pass
-    process.kill()
-    assert process.wait() == -signal.SIGKILL and part.exists() and not out.exists()
+    command = [BINARY, "audit", "export", "--out", out, "--database", feed]
+    with subprocess.Popen(command, stderr=subprocess.DEVNULL) as process:
+        await_(lambda: part.exists() and part.stat().st_size > 0, "a part of the export", pause=0.001)
+        process.kill()
+    assert process.returncode == -signal.SIGKILL and part.exists() and not out.exists()
     # The remaining part file does not disturb the next export.
-    gateway.run("export", "--out", out)
+    gateway.audit("export", "--out", out)
     assert out.exists() and not part.exists()
     before = out.read_bytes()
-    gateway.run("export", "--out", out, status=WRONG_CALL)
+    gateway.audit("export", "--out", out, status=WRONG_CALL)
     assert out.read_bytes() == before
 
 
 def test_archive_refuses_to_run_twice_at_once(gateway):
     held = os.open(gateway.place, os.O_RDONLY)
     fcntl.flock(held, fcntl.LOCK_EX)
-    arguments = ("archive", "--segments", 1, "--to", gateway.place, "--config", gateway.service.configuration)
+    arguments = ("archive", "--segments", 1, "--to", gateway.place, "--config", gateway.configuration)
     result = run("audit", *arguments)
     assert result.returncode == 1 and "another such command is running" in result.stderr
     os.close(held)
@@ -592,15 +546,15 @@ def test_archive_refuses_to_run_twice_at_once(gateway):
 
 def test_search_quotes_a_value_that_looks_like_columns(gateway):
     forged = "com.example.monthly/winback  OTHERKEY01  forbidden  4QO6HTrz"
-    gateway.sign([forged])
-    line = gateway.run("search", "--product", forged).strip()
+    gateway.sign_batch([forged])
+    line = gateway.audit("search", "--product", forged).strip()
     columns = line.split("  ")
     assert columns[-2] == "signed" and columns[-3] == KEY_IDS[0], line
     assert json.loads(line[line.index('"') : line.rindex('"') + 1]) == forged
 
 
 def test_a_reader_over_http_continues_where_an_answer_ended(gateway):
-    gateway.sign([f"com.example.page{number}" for number in range(30)])
+    gateway.sign_batch([f"com.example.page{number}" for number in range(30)])
     seen, after = [], -1
     while True:
         answer = json.loads(gateway.read(f"entries?order=oldest&limit=7&after={after}" if seen else "entries?order=oldest&limit=7")[1])
@@ -617,18 +571,18 @@ def test_a_reader_over_http_continues_where_an_answer_ended(gateway):
 
 def test_verify_uses_checkpoints_from_a_pipe_like_those_from_a_file(gateway):
     copy = gateway.copy("piped.db")
-    gateway.sign(["com.example.later"])
+    gateway.sign_batch(["com.example.later"])
     on = ("audit", "verify", "--database", copy, "--key", gateway.key, "--checkpoints", "/dev/stdin")
     known = run(*on, input=gateway.checkpoints_then.read_text())
     assert known.returncode == 0 and ": intact" in known.stdout, known.stdout + known.stderr
-    newer = run(*on, input=gateway.checkpoints_then.read_text() + gateway.run("checkpoint"))
+    newer = run(*on, input=gateway.checkpoints_then.read_text() + gateway.audit("checkpoint"))
     assert newer.returncode == 1 and "older copy was restored" in newer.stdout, newer.stdout + newer.stderr
 
 
 def with_checkpoints(gateway, file):
     """A copy of the configuration with another file of checkpoints."""
     configuration = gateway.place / "other-checkpoints.yaml"
-    text = gateway.service.configuration.read_text()
+    text = gateway.configuration.read_text()
     configuration.write_text(text.replace("checkpoints: {interval: 1,", f'checkpoints: {{interval: 1, file: "{file}",'))
     return configuration
 
@@ -661,7 +615,7 @@ def test_the_report_does_not_count_checkpoints_in_memory_as_a_second_place(gatew
 def test_check_proof_reads_a_socket_as_standard_input(gateway):
     ours, theirs = socket.socketpair()
     with ours, theirs:
-        ours.sendall(gateway.run("prove", 0).encode())
+        ours.sendall(gateway.audit("prove", 0).encode())
         ours.shutdown(socket.SHUT_WR)
         checked = subprocess.run(
             [BINARY, "audit", "check-proof", "-", "--key", gateway.key], stdin=theirs, capture_output=True, text=True, timeout=60
@@ -670,15 +624,19 @@ def test_check_proof_reads_a_socket_as_standard_input(gateway):
 
 
 def test_prove_accepts_any_checkpoint_in_the_configured_file(gateway):
-    sizes = {int(size) for size in re.findall(r"(?m)^(\d+)$", gateway.checkpoints.read_text())}
-    kept = {int(size) for size in re.findall(r"(?m)^(\d+)$", gateway.run("checkpoint", "--all"))}
-    assert sizes
+    await_(lambda: len(sizes_in(gateway.checkpoints.read_text())) > 1, "two checkpoints")
+    sizes = sizes_in(gateway.checkpoints.read_text())
+    # The log keeps only some of the older checkpoints.
+    with edited(gateway.database) as database:
+        database.execute("DELETE FROM checkpoint WHERE size = ?", (min(sizes),))
+    kept = sizes_in(gateway.audit("checkpoint", "--all"))
+    assert sizes - kept and sizes & kept
     for size in sorted(sizes - kept)[-2:] + sorted(sizes & kept)[-1:]:
-        proof = gateway.run("prove", "0", "--against", str(size))
+        proof = gateway.audit("prove", "0", "--against", str(size))
         assert f"\n{size}\n" in proof
         assert gateway.read(f"entries/0/proof?size={size}")[1] == proof
         assert gateway.read(f"consistency?old={size}")[1]
-    gateway.run("prove", "0", "--against", str(max(sizes) + 100_000), status=1)
+    gateway.audit("prove", "0", "--against", str(max(sizes) + 100_000), status=1)
 
 
 @pytest.mark.parametrize("view_name", ["log", "entry", "head", "Log", "ENTRY", "heaD", "Checkpoint", "Segment"])
@@ -686,17 +644,16 @@ def test_every_command_refuses_a_log_with_a_view_in_place_of_a_table(gateway, vi
     # To SQLite, the names are equal.
     table = view_name.lower()
     copy = gateway.copy("view.db")
-    view = sqlite3.connect(copy)
-    for (name,) in view.execute("SELECT name FROM sqlite_schema WHERE type = 'trigger'").fetchall():
-        view.execute(f"DROP TRIGGER {name}")
-    columns = ", ".join(name for _, name, *_ in view.execute(f"PRAGMA table_info({table})"))
-    view.execute(f"DROP TABLE {table}")
-    view.execute(
-        f"CREATE VIEW {view_name}({columns}) AS WITH RECURSIVE endless(n) AS (SELECT 1 UNION ALL SELECT n FROM endless) "
-        f"SELECT {', '.join('n' for _ in columns.split(', '))} FROM endless"
-    )
-    view.commit()
-    view.close()
+    # Without triggers: a view cannot have those of a table.
+    with contextlib.closing(sqlite3.connect(copy)) as view, view:
+        for (name,) in view.execute("SELECT name FROM sqlite_schema WHERE type = 'trigger'").fetchall():
+            view.execute(f"DROP TRIGGER {name}")
+        columns = ", ".join(name for _, name, *_ in view.execute(f"PRAGMA table_info({table})"))
+        view.execute(f"DROP TABLE {table}")
+        view.execute(
+            f"CREATE VIEW {view_name}({columns}) AS WITH RECURSIVE endless(n) AS (SELECT 1 UNION ALL SELECT n FROM endless) "
+            f"SELECT {', '.join('n' for _ in columns.split(', '))} FROM endless"
+        )
     for command in (["verify", "--key", gateway.key], ["tail"], ["search"], ["prove", 0]):
         assert run("audit", *command, "--database", copy).returncode == 1
 
@@ -735,7 +692,7 @@ def test_verify_refuses_a_rollback_journal_beside_a_log(gateway):
     ],
 )
 def test_a_command_refuses_an_invalid_argument_with_an_explanation(gateway, arguments, sentence):
-    result = run("audit", *arguments, "--config", gateway.service.configuration)
+    result = run("audit", *arguments, "--config", gateway.configuration)
     assert result.returncode == WRONG_CALL and sentence in result.stderr
 
 
@@ -747,9 +704,9 @@ def test_prove_refuses_a_checkpoint_of_the_largest_size(gateway):
                     + text.split("\n\n\u2014")[1].split("\n\n")[0] + "\n\n")
     result = run(
         "audit", "prove", 9223372036854775806, "--against", 9223372036854775807, "--checkpoints", huge,
-        "--config", gateway.service.configuration,
+        "--config", gateway.configuration,
     )
-    assert result.returncode in (1, WRONG_CALL), result
+    assert result.returncode == 1 and "keeps no checkpoint of 9,223,372,036,854,775,807 entries" in result.stderr, result
 
 
 # The last test, because the checkpoint that it appends would affect others.
@@ -758,5 +715,5 @@ def test_prove_refuses_a_checkpoint_of_the_largest_size(gateway):
 def test_the_admin_listener_counts_unreadable_checkpoints(gateway):
     with open(gateway.checkpoints, "a") as file:
         file.write("garbage\nmore\n\n")
-    answered, _, body = gateway.service.ask("POST", "/v1/audit/verification", listener="admin")
+    answered, _, body = gateway.ask("POST", "/v1/audit/verification", listener="admin")
     assert answered == 200 and json.loads(body)["unreadableCheckpoints"] == 1

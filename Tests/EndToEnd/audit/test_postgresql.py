@@ -6,14 +6,14 @@ import io
 import json
 import random
 import signal
-import sqlite3
 import subprocess
 import time
 
 import pytest
-from auditing import AuditCopy, AuditedService, KeepingLoad, Kills, public_key
+from auditing import AuditCopy, AuditedService, KeepingLoad, Kills, await_, public_key
 from conftest import BINARY
-from database_server import Proxy, cluster, url
+from database_server import PROGRAMS, Proxy, cluster, url
+from edits import edited
 from postgresql import GatewayOnPostgreSQL, LogInPostgreSQL, everything_wrong, origin
 from running import KEY_IDS, FileKeys
 from service import REFUSED_CONFIGURATION, write_secret
@@ -287,11 +287,13 @@ def test_no_signature_is_lost_in_a_failover(place):
             load = KeepingLoad(service, 6)
             load.wait_for(100)
             primary.stop(signal.SIGQUIT)
+            refused = load.wait_for(1, status=503, after=time.monotonic())
             standby.promote()
             standby.require("")
-            # It has no standby of its own yet: nothing is signed.
+            reason = lambda: service.status()["audit"]["reason"] or ""
+            await_(lambda: "no synchronous standby" in reason(), reason)
             load.wait_for(20, status=503, after=time.monotonic())
-            assert load._first(1, 200, time.monotonic()) is None
+            assert [status for _, status, asked in load.answers if asked > refused and status == 200] == []
             second = standby.standby("second")
             standby.require("second")
             load.wait_for(100, after=time.monotonic())
@@ -457,18 +459,49 @@ def test_a_log_moves_to_postgresql_with_its_keys_and_proofs(place, server):
     assert status == 1 and b"already holds" in errors, errors
 
 
-def test_a_migration_that_was_interrupted_is_completed(place, server):
+@contextlib.contextmanager
+def without_new_entries(server):
+    """Each INSERT of an entry waits."""
+    command = [PROGRAMS / "psql", "-X", "-q", "-A", "-t", "-v", "ON_ERROR_STOP=1", url(server)]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as session:
+        session.stdin.write("SET lock_timeout = '20s'; BEGIN; LOCK privyseal.entry IN SHARE MODE; SELECT 'locked';\n")
+        session.stdin.flush()
+        assert session.stdout.readline() == "locked\n"
+        yield
+        # The end of the input ends the session.
+        session.stdin.close()
+
+
+@contextlib.contextmanager
+def killed_migration(old):
+    command = [old.binary, "audit", "migrate", "--config", old.configuration, "--from", old.database]
+    with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=old.environment) as process:
+        try:
+            yield
+        finally:
+            process.kill()
+
+
+@pytest.mark.parametrize("kills", ["before the copy", "at any time"])
+def test_a_migration_that_was_interrupted_is_completed(place, server, kills):
     old, configuration, load = migrated(place, server, "interrupted")
     old.configuration.write_text(configuration)
-    command = [old.binary, "audit", "migrate", "--config", old.configuration, "--from", old.database]
-    for delay in (0.02, 0.05, 0.1, 0.2):
-        process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=old.environment)
-        time.sleep(delay)
-        process.kill()
-        process.communicate()
-    status, output, errors = old.run("audit", "migrate", "--from", old.database)
-    done = status == 0 or b"already holds" in errors
-    assert done, errors
+    if kills == "before the copy":
+        with gateway(place, url(server), "other"):
+            # It makes the tables.
+            pass
+        waiting = "SELECT count(*) FROM pg_locks WHERE relation = 'privyseal.entry'::regclass AND NOT granted"
+        with without_new_entries(server), killed_migration(old):
+            await_(lambda: server.sql(waiting, "privyseal") == "1", "the command copies entries")
+        assert AuditCopy(old.database).entries[-1]["kind"] == "moved"
+        assert LogInPostgreSQL(server, public_key(old.database).read_text().split("+")[0]).rows == []
+    else:
+        for delay in (0.02, 0.05, 0.1, 0.2):
+            with killed_migration(old):
+                time.sleep(delay)
+    status, _, errors = old.run("audit", "migrate", "--from", old.database)
+    # One of the killed commands may have been at its end.
+    assert status == 0 or (kills == "at any time" and b"already holds" in errors), errors
     kinds = [entry["kind"] for entry in AuditCopy(old.database).entries]
     assert kinds.count("moved") == 1 and kinds[-1] == "moved"
     service = Moved.of(old)
@@ -479,10 +512,13 @@ def test_a_migration_that_was_interrupted_is_completed(place, server):
 
 def test_a_migration_to_a_database_that_is_refused_changes_nothing(place, server):
     old, configuration, _ = migrated(place, server, "refused")
-    for change in (("durability: oneServer", "durability: replicated"), (url(server), url(server).replace("/privyseal", "/nothing"))):
-        old.configuration.write_text(configuration.replace(*change))
+    for text, other, says in (
+        ("durability: oneServer", "durability: replicated", b"no synchronous standby"),
+        (url(server), url(server).replace("/privyseal", "/nothing"), b'database "nothing" does not exist'),
+    ):
+        old.configuration.write_text(configuration.replace(text, other))
         status, _, errors = old.run("audit", "migrate", "--from", old.database)
-        assert status == 1 and (b"no synchronous standby" in errors or b"does not exist" in errors), errors
+        assert status == 1 and says in errors, errors
     assert AuditCopy(old.database).entries[-1]["kind"] != "moved"
     # A log moves once.
     old.configuration.write_text(configuration)
@@ -502,10 +538,8 @@ def test_a_migration_refuses_a_damaged_log_and_a_running_gateway(place, server):
         assert status == 1 and b"Another process uses the audit log" in errors, errors
         old.configuration.write_text(before)
     old.configuration.write_text(configuration)
-    with contextlib.closing(sqlite3.connect(old.database)) as connection:
-        connection.execute("DROP TRIGGER entry_stays")
-        connection.execute("UPDATE entry SET body = CAST(replace(CAST(body AS TEXT), 'load', 'lead') AS BLOB) WHERE idx = 3")
-        connection.commit()
+    with edited(old.database) as database:
+        database.execute("UPDATE entry SET body = X'7B7D' WHERE idx = 3")
     status, _, errors = old.run("audit", "migrate", "--from", old.database)
     assert status == 1 and b"is not intact" in errors, errors
     assert AuditCopy(old.database).entries[-1]["kind"] != "moved"

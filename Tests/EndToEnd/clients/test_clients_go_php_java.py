@@ -1,6 +1,7 @@
 """The clients in Go, PHP and Java: against a gateway with TLS, and against a server with scripted answers."""
 
 import base64
+import contextlib
 import json
 import os
 import pathlib
@@ -118,15 +119,14 @@ def command(request, tmp_path_factory):
 @pytest.fixture
 def connect(command, tmp_path):
     """Starts a client of a URL."""
-    clients = []
+    with contextlib.ExitStack() as stack:
 
-    def start(url, **options):
-        clients.append(Client(command, tmp_path, url, **options))
-        return clients[-1]
+        def start(url, **options):
+            client = Client(command, tmp_path, url, **options)
+            stack.callback(client.stop)
+            return client
 
-    yield start
-    for client in clients:
-        client.stop()
+        yield start
 
 
 @pytest.fixture(scope="module")
@@ -398,12 +398,29 @@ NOT_RETRIED = {
 }
 
 
+@pytest.fixture(scope="module")
+def shared(command, tmp_path_factory):
+    """One client and one server for many answers, because a Java process needs half a second to start."""
+    with ScriptedServer() as server:
+        client = Client(command, tmp_path_factory.mktemp("shared"), server.url)
+        yield client, server
+        client.stop()
+
+
+def ask(shared, call, *script):
+    """The result of a call for which the client must send one request."""
+    client, server = shared
+    server.script[:] = script
+    before = len(server.requests)
+    result = call(client)
+    assert len(server.requests) == before + 1
+    return result
+
+
 @pytest.mark.parametrize("case", NOT_RETRIED)
-def test_a_problem_that_a_retry_does_not_change_is_not_retried(connect, case):
-    with ScriptedServer(NOT_RETRIED[case], answer(200, GOOD)) as server:
-        error = connect(server.url).offer()
-        assert (error["error"], error["type"]) == ("problem", "urn:privyseal:problem:scripted")
-        assert len(server.requests) == 1
+def test_a_problem_that_a_retry_does_not_change_is_not_retried(shared, case):
+    error = ask(shared, Client.offer, NOT_RETRIED[case], answer(200, GOOD))
+    assert (error["error"], error["type"]) == ("problem", "urn:privyseal:problem:scripted")
 
 
 @pytest.mark.parametrize(
@@ -485,24 +502,6 @@ MALFORMED_TOKEN = {
 }
 
 
-@pytest.fixture(scope="module")
-def shared(command, tmp_path_factory):
-    """One client and one server for many answers, because a Java process needs half a second to start."""
-    with ScriptedServer() as server:
-        client = Client(command, tmp_path_factory.mktemp("shared"), server.url)
-        yield client, server
-        client.stop()
-
-
-def ask(shared, call, body):
-    client, server = shared
-    server.script[:] = [answer(200, body)]
-    before = len(server.requests)
-    result = call(client)
-    assert len(server.requests) == before + 1
-    return result
-
-
 def legacy_offer(client):
     return client.offer("legacy-promotional-offer")
 
@@ -517,7 +516,7 @@ CASES = {
 @pytest.mark.parametrize("case", CASES)
 def test_a_malformed_answer_is_refused_with_the_reason(shared, case):
     call, body, sentence = CASES[case]
-    error = ask(shared, call, body)
+    error = ask(shared, call, answer(200, body))
     assert error["error"] == "answer" and sentence in error["message"], error
     # A signature is a secret until it is used, so the message does not have it.
     assert JWS not in error["message"] and "(request fake)" in error["message"]
@@ -525,9 +524,9 @@ def test_a_malformed_answer_is_refused_with_the_reason(shared, case):
 
 def test_a_member_that_the_client_does_not_know_is_no_error(shared):
     body = {**GOOD, "jwsNote": {"\u00fc\"\\/\n": [1.5, -2e3, None, False, {"a": []}]}}
-    found = ask(shared, Client.offer, body)["answer"]
+    found = ask(shared, Client.offer, answer(200, body))["answer"]
     assert {name: found[name] for name in GOOD} == GOOD
-    assert "answer" in ask(shared, lambda client: client.offer("a-feature-of-tomorrow"), {"x": 1})
+    assert "answer" in ask(shared, lambda client: client.offer("a-feature-of-tomorrow"), answer(200, {"x": 1}))
 
 
 def test_an_answer_other_than_200_is_refused(connect):

@@ -1,6 +1,7 @@
 """The clients in Python, Node.js and Swift, and the creators with the names of Apple's libraries."""
 
 import base64
+import contextlib
 import json
 import os
 import pathlib
@@ -43,8 +44,8 @@ def node(_):
 SWIFTC = "swiftc", "-swift-version", "6", "-warnings-as-errors", "-parse-as-library"
 
 
-def swift(directory):
-    run(*SWIFTC, "-o", directory / "driver", CLIENTS / "swift" / "PrivySealClient.swift", DRIVERS / "Driver.swift")
+def swift(directory, sources=(CLIENTS / "swift" / "PrivySealClient.swift", DRIVERS / "Driver.swift")):
+    run(*SWIFTC, "-o", directory / "driver", *sources)
     # URLSession trusts only the certificates of the system, so the third argument replaces them, for this process alone.
     script = directory / "with-certificates"
     script.write_text(
@@ -208,9 +209,7 @@ def node_creators(_):
 
 
 def swift_creators(directory):
-    command = swift(directory)
-    run(*SWIFTC, "-o", directory / "driver", *CLIENTS.glob("swift/*.swift"), DRIVERS / "DropIn.swift")
-    return command
+    return swift(directory, (*CLIENTS.glob("swift/*.swift"), DRIVERS / "DropIn.swift"))
 
 
 @pytest.fixture(
@@ -222,15 +221,14 @@ def creators_command(request, tmp_path_factory):
 
 @pytest.fixture
 def creators(creators_command, tmp_path):
-    started = []
+    with contextlib.ExitStack() as stack:
 
-    def start(url, ca_file=""):
-        started.append(Creators(creators_command, tmp_path, url, ca_file))
-        return started[-1]
+        def start(url, ca_file=""):
+            started = Creators(creators_command, tmp_path, url, ca_file)
+            stack.callback(started.stop)
+            return started
 
-    yield start
-    for creators in started:
-        creators.stop()
+        yield start
 
 
 @pytest.mark.parametrize("feature", ARGUMENTS)
@@ -452,7 +450,7 @@ def test_the_examples_in_python_and_for_node_run(tmp_path):
         assert output.splitlines() == [GOOD["jws"], f"AAAA {KEY_ID} {GOOD['nonce']} 1"]
 
 
-def test_the_examples_in_swift_compile(tmp_path):
+def test_the_examples_in_swift_compile():
     # test_documentation.py compares them with this file.
     run(*SWIFTC, "-typecheck", *CLIENTS.glob("swift/*.swift"), DRIVERS / "Example.swift")
 

@@ -2,20 +2,21 @@
 
 import base64
 import contextlib
-import datetime
+import functools
 import hashlib
 import json
 import os
 import pathlib
-import signal
+import shutil
 import subprocess
+import tempfile
 import time
 
 import pytest
-from auditing import AuditCopy, public_key, verify
+from auditing import AuditCopy, await_, public_key, verify
 from conftest import BINARY
-from key_lifecycle import KeyService
 from key_lifecycle import NEW as STAGED
+from key_lifecycle import KeyService, moment
 from replicated import ReplicatedService
 from running import APP, TokenKeys
 from service import write_secret
@@ -34,15 +35,13 @@ CLIENT = "drill"
 
 
 class Drill:
-    """The results of `privyseal drill run`."""
+    """The results of `privyseal drill run`. `directory`: a short path, because of the gateway's sockets in it."""
 
     def __init__(self, scenario, directory, *more):
-        temporary = directory / "tmp"
-        temporary.mkdir(exist_ok=True)
         command = [BINARY, "drill", "run", scenario, "--throw-away", "--directory", directory, "--format", "json"]
         command += ["--overlap", "2s", "--participant", "Ann Smith:key custodian", "--participant", "Ben Jones:witness", *more]
         ended = subprocess.run(
-            command, capture_output=True, text=True, timeout=300, env={**os.environ, "TMPDIR": short(temporary)}
+            command, capture_output=True, text=True, timeout=300, env={**os.environ, "TMPDIR": str(directory)}
         )
         self.status, self.said, self.directory = ended.returncode, ended.stderr, directory
         assert ended.stdout, ended.stderr
@@ -58,23 +57,21 @@ class Drill:
         return step
 
 
-def short(directory):
-    """A path that is short enough for a drill's socket in it."""
-    return str(directory) if len(str(directory)) < 69 else "/tmp"
-
-
-def moment(text):
-    return datetime.datetime.fromisoformat(text)
+@pytest.fixture(scope="module")
+def shelf():
+    with tempfile.TemporaryDirectory(prefix="privyseal-") as shelf:
+        yield pathlib.Path(shelf)
 
 
 @pytest.fixture(scope="module")
-def shelf(tmp_path_factory):
-    return tmp_path_factory.mktemp("d")
+def drill_of(shelf):
+    """The drill of a scenario, which runs once."""
+    return functools.cache(lambda scenario: Drill(scenario, shelf))
 
 
 @pytest.fixture(scope="module", params=SCENARIOS)
-def drill(request, shelf):
-    return Drill(request.param, shelf)
+def drill(request, drill_of):
+    return drill_of(request.param)
 
 
 def test_each_drill_passes_without_a_wrong_signature(drill):
@@ -227,7 +224,7 @@ def test_list_show_and_compare_print_the_archived_drills(shelf, drill):
     assert first.returncode == 1 and "first drill of its scenario" in first.stderr
 
 
-def test_show_escapes_control_characters_of_a_record(shelf, drill, tmp_path):
+def test_show_escapes_control_characters_of_a_record(drill, tmp_path):
     record = {**drill.record, "participants": [{"name": "\x1b[2J", "role": "none"}]}
     (tmp_path / f"{record['id']}.json").write_text(json.dumps(record))
     shown = subprocess.run(
@@ -266,84 +263,75 @@ def test_run_refuses_a_directory_whose_path_is_one_byte_too_long_for_a_socket(tm
         temporary.rmdir()
 
 
-def test_a_record_that_cannot_be_kept_is_printed_and_not_logged(tmp_path):
-    temporary, directory = tmp_path / "tmp", tmp_path / "drills"
-    temporary.mkdir()
-    process = subprocess.Popen(
-        [BINARY, "drill", "run", "compromise", "--throw-away", "--directory", directory, "--format", "json"],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        env={**os.environ, "TMPDIR": short(temporary)},
-    )
-    for line in process.stderr:
-        if line.startswith("1. "):
-            directory.rmdir()
-            directory.write_text("in the way")
-            break
-    printed, said = process.communicate(timeout=120)
+@contextlib.contextmanager
+def running(*arguments, **how):
+    """A drill in the background. If the test fails, SIGTERM ends it with its gateway."""
+    command = [BINARY, "drill", "run", *arguments]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, **how) as process:
+        try:
+            yield process
+        finally:
+            process.terminate()
+
+
+def test_a_record_that_cannot_be_kept_is_printed_and_not_logged(place):
+    directory, environment = place / "drills", {**os.environ, "TMPDIR": str(place)}
+    with running("compromise", "--throw-away", "--directory", directory, "--format", "json", env=environment) as process:
+        for line in process.stderr:
+            if line.startswith("1. "):
+                directory.rmdir()
+                directory.write_text("in the way")
+                break
+        printed, said = process.communicate(timeout=120)
     assert process.returncode == 1
     assert json.loads(printed)["verdict"] == "passed"
     assert ".json cannot be written: Not a directory." in said and "The record is" not in said
 
 
-def test_compare_shows_a_drill_beside_the_previous_one(tmp_path):
-    directory = tmp_path / "d"
-    directory.mkdir()
-    first = Drill("compromise", directory)
-    second = Drill("compromise", directory)
+def test_compare_shows_a_drill_beside_the_previous_one(place, drill_of):
+    first = drill_of("compromise")
+    shutil.copy(first.directory / f"{first.record['id']}.json", place)
+    second = Drill("compromise", place)
     compared = subprocess.run(
-        [BINARY, "drill", "compare", "--directory", directory, "--format", "json"], capture_output=True, timeout=60
+        [BINARY, "drill", "compare", "--directory", place, "--format", "json"], capture_output=True, timeout=60
     )
     comparison = json.loads(compared.stdout)
     assert comparison["earlier"]["id"] == first.record["id"]
     assert comparison["later"]["id"] == second.record["id"]
     lines = {line["name"]: line for line in comparison["lines"]}
     assert lines["Recovery"]["later"] == second.record["timings"]["recovery"]
-    assert "Comparison with the previous drill" in (directory / f"{second.record['id']}.html").read_text()
+    assert "Comparison with the previous drill" in (place / f"{second.record['id']}.html").read_text()
 
 
-def test_an_interrupted_drill_leaves_no_gateway(tmp_path):
-    temporary = pathlib.Path(short(tmp_path))
-    before = set(temporary.glob("privyseal-drill-*"))
-    process = subprocess.Popen(
-        [BINARY, "drill", "run", "scheduled-rotation", "--throw-away", "--directory", tmp_path, "--overlap", "60s"],
-        stderr=subprocess.PIPE,
-        text=True,
-        env={**os.environ, "TMPDIR": str(temporary)},
-    )
-    for line in process.stderr:
-        if "retire-at" in line:
-            break
-    process.send_signal(signal.SIGTERM)
-    _, said = process.communicate(timeout=30)
+def gateways_in(place):
+    return list(place.glob("privyseal-drill-*"))
+
+
+def test_an_interrupted_drill_leaves_no_gateway(place):
+    arguments = "scheduled-rotation", "--throw-away", "--directory", place, "--overlap", "60s"
+    with running(*arguments, env={**os.environ, "TMPDIR": str(place)}) as process:
+        for line in process.stderr:
+            if "retire-at" in line:
+                break
+        assert len(gateways_in(place)) == 1
+        process.terminate()
+        _, said = process.communicate(timeout=30)
     assert process.returncode == 1, said
     assert "stopped before its end" in said
-    end = time.monotonic() + 10
-    while set(temporary.glob("privyseal-drill-*")) - before and time.monotonic() < end:
-        time.sleep(0.05)
-    assert set(temporary.glob("privyseal-drill-*")) - before == set()
+    await_(lambda: gateways_in(place) == [], "the directory of the gateway is removed")
 
 
-def test_a_drill_interrupted_while_it_makes_its_gateway_leaves_none(tmp_path):
-    temporary = pathlib.Path(short(tmp_path))
-    before = set(temporary.glob("privyseal-drill-*"))
-    process = subprocess.Popen(
-        [BINARY, "drill", "run", "compromise", "--throw-away", "--directory", tmp_path],
-        stderr=subprocess.PIPE,
-        text=True,
-        env={**os.environ, "TMPDIR": str(temporary)},
-    )
-    # The configuration is the last file before the gateway starts.
-    while not (made := [path.parent for path in temporary.glob("privyseal-drill-*/gateway.yaml") if path.parent not in before]):
-        assert process.poll() is None
-        time.sleep(0.005)
-    process.send_signal(signal.SIGTERM)
-    _, said = process.communicate(timeout=30)
+def test_a_drill_interrupted_while_it_makes_its_gateway_leaves_none(place):
+    arguments = "compromise", "--throw-away", "--directory", place
+    with running(*arguments, env={**os.environ, "TMPDIR": str(place)}) as process:
+        # The configuration is the last file before the gateway starts.
+        await_(lambda: list(place.glob("privyseal-drill-*/gateway.yaml")), "the configuration", pause=0.005)
+        process.terminate()
+        _, said = process.communicate(timeout=30)
     assert process.returncode == 1, said
     assert "stopped before its end" in said
-    assert not made[0].exists()
-    assert not any(str(made[0]).encode() in command for command in command_lines())
+    assert gateways_in(place) == []
+    assert not any(str(place).encode() in command for command in command_lines())
 
 
 def test_run_reports_that_softhsm_is_missing(tmp_path):
@@ -437,17 +425,17 @@ def test_the_wrong_key_drill_fails_with_the_right_key_and_leaves_it_staged(servi
 def drill_with_a_person(service, directory, take_away, put_back):
     """The record of a drill in which a person takes a token away from a running gateway, and puts it back."""
     write_secret(directory / "load.token", f"{service.token}\n".encode())
-    command = [BINARY, "drill", "run", "token-loss", "--config", service.configuration, "--app", APP, "--yes"]
-    command += ["--public", f"http://{service.addresses['public']}", "--format", "json"]
-    command += ["--client-token-file", directory / "load.token", "--timeout", "60s"]
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    for line in process.stderr:
-        if "away now" in line:
-            take_away()
-        if "back now" in line:
-            put_back()
-            break
-    printed, said = process.communicate(timeout=120)
+    arguments = ["token-loss", "--config", service.configuration, "--app", APP, "--yes", "--format", "json"]
+    arguments += ["--public", f"http://{service.addresses['public']}"]
+    arguments += ["--client-token-file", directory / "load.token", "--timeout", "60s"]
+    with running(*arguments) as process:
+        for line in process.stderr:
+            if "away now" in line:
+                take_away()
+            if "back now" in line:
+                put_back()
+                break
+        printed, said = process.communicate(timeout=120)
     assert process.returncode == 0, said
     return json.loads(printed)
 
@@ -466,10 +454,8 @@ def test_a_slow_return_of_the_token_is_not_a_deviation(tmp_path):
     assert record["deviations"] == [] and record["timings"]["recovery"] > 5500
 
 
-def test_the_loss_of_one_of_two_tokens_fails_no_request(tmp_path):
-    directory = tmp_path / "d"
-    directory.mkdir()
-    drill = Drill("token-loss", directory, "--replica")
+def test_the_loss_of_one_of_two_tokens_fails_no_request(place):
+    drill = Drill("token-loss", place, "--replica")
     assert (drill.status, drill.record["verdict"]) == (0, "passed"), drill.said
     assert drill.record["load"]["failed"] == 0 and drill.record["load"]["served"] > 100
     assert drill.step("Ask /readyz")["actual"] == "It says yes."
@@ -477,7 +463,7 @@ def test_the_loss_of_one_of_two_tokens_fails_no_request(tmp_path):
 
 def test_a_person_takes_away_one_of_two_tokens_of_a_running_gateway(tmp_path):
     def put_back():
-        time.sleep(3)
+        service.await_places("ready", "down")
         service.held.put_back("hsm-b")
 
     with ReplicatedService(BINARY, tmp_path) as service:

@@ -19,6 +19,7 @@ import tempfile
 import threading
 import time
 
+from polling import await_  # noqa: F401  Most tests import it from here.
 from running import APP, ISSUER_ID, KEY_IDS, clients
 from service import Service, exchange, mint
 
@@ -114,15 +115,6 @@ audit:
         return json.loads(body)
 
 
-def await_(condition, what, seconds=20):
-    """Polls for a condition that the gateway only reports on request."""
-    end = time.monotonic() + seconds
-    while not (value := condition()):
-        assert time.monotonic() < end, f"not within {seconds} s: {what}"
-        time.sleep(0.02)
-    return value
-
-
 # Signatures that callers received
 
 
@@ -170,12 +162,20 @@ class KeepingLoad:
         # (request ID, item) of refused requests, and of requests without an answer.
         self.refused, self.unanswered = set(), set()
         self._changed = threading.Condition()
-        self._is_stopping = False
+        self._is_stopping, self._error = False, None
         self._threads = [threading.Thread(target=self._run, args=(n,), daemon=True) for n in range(connections)]
         for thread in self._threads:
             thread.start()
 
     def _run(self, number):
+        try:
+            self._ask_until_stopped(number)
+        except Exception as error:
+            self._error = error
+            with self._changed:
+                self._changed.notify_all()
+
+    def _ask_until_stopped(self, number):
         while not self._is_stopping:
             try:
                 with contextlib.closing(self.service.connect()) as connection:
@@ -231,7 +231,9 @@ class KeepingLoad:
     def wait_for(self, count, status=200, after=0.0, seconds=30):
         """Waits for `count` answers of this status (None: any) after a time. Returns the time of the first."""
         with self._changed:
-            found = self._changed.wait_for(lambda: self._first(count, status, after), seconds)
+            found = self._changed.wait_for(lambda: self._error or self._first(count, status, after), seconds)
+            if self._error:
+                raise self._error
             assert found, f"not {count} answers with {status} within {seconds} s: {self.count_by_status()}\n{self.service.tail()}"
             return found
 
@@ -248,10 +250,19 @@ class KeepingLoad:
         return collections.Counter(status for _, status, _ in self.answers)
 
     def stop(self):
+        """Raises the error of a connection whose thread ended with one."""
         self._is_stopping = True
         for thread in self._threads:
             thread.join(30)
             assert not thread.is_alive(), "a request was never answered"
+        if self._error:
+            raise self._error
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.stop()
 
 
 # Contents of the log
@@ -428,5 +439,6 @@ class Kills:
         self.surprises += load.surprises
 
     def faults(self):
-        """Call it after a last start and an orderly stop, or after a kill."""
+        """All faults of the log, which no gateway may write meanwhile."""
+        assert self.service.process.poll() is not None, "a gateway writes to the log"
         return self.surprises + everything_wrong(self.service, self.signed, self.unanswered)

@@ -48,7 +48,6 @@ class World:
         self.services = {}
         # The number of signatures of each client on each gateway, to compare with the gateway's counters.
         self.signed = collections.Counter()
-        self.strangers = []
         self.outcomes = {}
 
     def start(self):

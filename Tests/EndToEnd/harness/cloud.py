@@ -73,21 +73,25 @@ class Server(http.server.ThreadingHTTPServer):
                 pass
 
         super().__init__(("127.0.0.1", 0), Handler)
+        self.errors = []
         self.origin = f"http://127.0.0.1:{self.server_port}"
 
     def handle_error(self, request, client_address):
         # A client may close a connection before the answer.
         if not isinstance(sys.exc_info()[1], ConnectionError):
-            super().handle_error(request, client_address)
+            self.errors.append(sys.exc_info()[1])
 
     def __enter__(self):
         self.thread = threading.Thread(target=self.serve_forever, daemon=True)
         self.thread.start()
         return self
 
-    def __exit__(self, *_):
+    def __exit__(self, kind, *_):
+        """Raises the first error of an answer."""
         self.shutdown()
         self.server_close()
+        if kind is None and self.errors:
+            raise self.errors[0]
 
 
 class Moto:

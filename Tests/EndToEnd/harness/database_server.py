@@ -9,18 +9,14 @@ import signal
 import socket
 import subprocess
 import tempfile
-import time
+
+from polling import await_
+from ports import free_port
 
 # The newest version in Debian's folder.
 PROGRAMS = max(pathlib.Path("/usr/lib/postgresql").glob("*/bin"), key=lambda path: int(path.parent.name))
 # The server refuses to run as root.
 USER = {"user": "postgres", "group": "postgres", "extra_groups": []} if os.geteuid() == 0 else {}
-
-
-def free_port():
-    with socket.socket() as channel:
-        channel.bind(("127.0.0.1", 0))
-        return channel.getsockname()[1]
 
 
 class Server:
@@ -45,13 +41,14 @@ class Server:
         command = [PROGRAMS / "postgres", "-D", self.data, *(part for option in options for part in ("-c", option))]
         with open(self.log, "ab") as log:
             self.process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=log, stderr=log, cwd="/", **USER)
-        end = time.monotonic() + 60
-        while waits and subprocess.run(
-            [PROGRAMS / "pg_isready", "-q", "-h", "127.0.0.1", "-p", str(self.port)], check=False
-        ).returncode:
-            assert self.process.poll() is None and time.monotonic() < end, self.log.read_text()
-            time.sleep(0.05)
+        if waits:
+            await_(self._accepts_connections, self.log.read_text, 60, 0.05)
         return self
+
+    def _accepts_connections(self):
+        assert self.process.poll() is None, self.log.read_text()
+        command = [PROGRAMS / "pg_isready", "-q", "-h", "127.0.0.1", "-p", str(self.port)]
+        return subprocess.run(command, check=False).returncode == 0
 
     def stop(self, how=signal.SIGINT):
         """SIGINT ends all connections in order, SIGQUIT at once."""
@@ -107,10 +104,7 @@ class Server:
         return ended.stdout.strip()
 
     def await_(self, query, value, seconds=60):
-        end = time.monotonic() + seconds
-        while (found := self.sql(query)) != value:
-            assert time.monotonic() < end, f"{query} is {found!r}, not {value!r}"
-            time.sleep(0.05)
+        await_(lambda: self.sql(query) == value, lambda: f"{query} is {self.sql(query)!r}, not {value!r}", seconds, 0.05)
 
     def run(self, program, *arguments):
         ended = subprocess.run(
@@ -162,12 +156,11 @@ class Proxy:
             stderr=subprocess.DEVNULL,
             start_new_session=True,
         )
-        end = time.monotonic() + 10
-        while True:
-            with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", self.port), timeout=1):
-                return
-            assert time.monotonic() < end
-            time.sleep(0.02)
+        await_(self._listens, "socat listens", 10)
+
+    def _listens(self):
+        with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", self.port), timeout=1):
+            return True
 
     def pause(self):
         os.killpg(self.process.pid, signal.SIGSTOP)

@@ -1,5 +1,7 @@
 """Gateways of one fleet: they share a PostgreSQL database, and in it the register of keys."""
 
+import concurrent.futures
+import http.client
 import itertools
 import json
 import os
@@ -8,8 +10,8 @@ import threading
 import time
 from urllib.parse import quote
 
-from auditing import await_
 from key_lifecycle import KeysInFiles, KeyService, moment
+from polling import await_
 from postgresql import LogInPostgreSQL
 from running import APP, KEY_IDS, TokenKeys, write_secret
 from service import digest, mint
@@ -97,36 +99,59 @@ class Fleet:
             self.gateways.append(FleetGateway(binary, place, number, keys, database))
 
     def __enter__(self):
-        for gateway in self.gateways:
-            gateway.start()
-            await_(gateway.is_ready, f"{gateway.origin} is ready")
-        for gateway in self.gateways:
-            await_(lambda gateway=gateway: len(gateway.live()) == len(self.gateways), f"{gateway.origin} knows all gateways")
+        try:
+            # The first one makes the log of the fleet.
+            self.start(self.gateways[:1])
+            self.start(self.gateways[1:])
+            for gateway in self.gateways:
+                known = lambda gateway=gateway: len(gateway.live()) == len(self.gateways)
+                await_(known, f"{gateway.origin} knows all gateways")
+        except BaseException:
+            self.stop()
+            raise
         return self
 
     def __exit__(self, *_):
-        for gateway in self.gateways:
-            gateway.stop()
+        self.stop()
 
-    @property
-    def fleet_key_file(self):
-        """Of the public key of the fleet's log."""
-        return self.place / "fleet.key.pub"
+    @staticmethod
+    def start(gateways):
+        def start(gateway):
+            gateway.start()
+            await_(gateway.is_ready, f"{gateway.origin} is ready")
+
+        at_once(start, gateways)
+
+    def stop(self):
+        at_once(lambda gateway: gateway.end(), self.gateways)
 
     def log(self, server):
         return LogInPostgreSQL(server, self.gateways[0].fleet_origin)
+
+
+def at_once(function, values):
+    """Calls the function for each value in a thread of its own. Raises the first error after all have ended."""
+    with concurrent.futures.ThreadPoolExecutor(max(1, len(values))) as pool:
+        for call in [pool.submit(function, value) for value in values]:
+            call.result()
 
 
 class SigningLoad:
     """Asks gateways for signatures without a key ID, one after the other, and keeps each answer with its times."""
 
     def __init__(self, gateways):
-        self.answers, self.refusals, self.is_done = [], [], threading.Event()
-        self.threads = [threading.Thread(target=self.run, args=(gateway,)) for gateway in gateways]
+        self.answers, self.refusals, self.is_done, self.error = [], [], threading.Event(), None
+        self.threads = [threading.Thread(target=self.run, args=(gateway,), daemon=True) for gateway in gateways]
         for thread in self.threads:
             thread.start()
 
     def run(self, gateway):
+        try:
+            self.ask_until_stopped(gateway)
+        except Exception as error:
+            self.error = error
+
+    def ask_until_stopped(self, gateway):
         for number in itertools.count():
             if self.is_done.is_set():
                 return
@@ -134,7 +159,8 @@ class SigningLoad:
             begun = time.time()
             try:
                 status, _, body = gateway.sign(f"/v1/apps/{APP}/promotional-offer", request_id=request_id)
-            except (OSError, KeyError) as error:
+            # KeyError: the gateway is starting, and has no address yet.
+            except (OSError, http.client.HTTPException, KeyError) as error:
                 self.refusals.append((begun, gateway.number, str(error)))
                 time.sleep(0.05)
                 continue
@@ -145,10 +171,20 @@ class SigningLoad:
                 time.sleep(0.01)
 
     def stop(self):
+        """Raises the error of a thread that ended with one."""
         self.is_done.set()
         for thread in self.threads:
-            thread.join()
+            thread.join(30)
+            assert not thread.is_alive(), "a request was never answered"
+        if self.error:
+            raise self.error
         return self
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.stop()
 
 
 class LimitedLoad:
@@ -175,11 +211,7 @@ class LimitedLoad:
             while time.monotonic() < end:
                 self.statuses.append(gateway.sign(f"/v1/apps/{APP}/promotional-offer", token=self.token)[0])
 
-        threads = [threading.Thread(target=ask, args=(self.fleet.gateways[number],)) for number in connections]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
+        at_once(ask, [self.fleet.gateways[number] for number in connections])
         return self
 
 
@@ -195,21 +227,27 @@ class Rotations:
         self.active = KEY_IDS[0]
         self.load = SigningLoad(fleet.gateways)
 
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.load.stop()
+
     def one(self, kind):
         """An order to a random gateway. Another gateway is disturbed at a random time around it."""
         orderer, victim = self.random.sample(self.fleet.gateways, 2)
         new = self.random.choice([key for key in KEY_IDS if key != self.active])
-        disturbance = threading.Thread(target=self.disturb, args=(kind, victim, orderer))
-        disturbance.start()
-        # Random times, because no event must decide what the disturbance meets.
-        time.sleep(self.random.uniform(0, 1))
-        begun = time.monotonic()
-        status, answer = orderer.change("activate", new, retiring=self.active, overlap=36_000, watch=0)
-        if status not in (200, 202):
-            self.faults.append(f"{kind}: the order was answered with {status} {answer}")
-        if kind == "calm":
-            self.seconds.append(time.monotonic() - begun)
-        disturbance.join()
+        with concurrent.futures.ThreadPoolExecutor(1) as pool:
+            disturbance = pool.submit(self.disturb, kind, victim, orderer)
+            # Random times, because no event must decide what the disturbance meets.
+            time.sleep(self.random.uniform(0, 1))
+            begun = time.monotonic()
+            status, answer = orderer.change("activate", new, retiring=self.active, overlap=36_000, watch=0)
+            if status not in (200, 202):
+                self.faults.append(f"{kind}: the order was answered with {status} {answer}")
+            if kind == "calm":
+                self.seconds.append(time.monotonic() - begun)
+            disturbance.result()
         for gateway in self.fleet.gateways:
             await_(gateway.is_ready, f"{gateway.origin} is ready after {kind}", 60)
             await_(lambda gateway=gateway: gateway.states().get(new) == "active", f"{new} is active on {gateway.origin}", 60)

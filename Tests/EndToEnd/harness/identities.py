@@ -6,7 +6,6 @@ import hmac
 import http.server
 import json
 import re
-import ssl
 import subprocess
 import threading
 import time
@@ -14,7 +13,9 @@ import uuid
 
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec, ed25519, padding, rsa, utils
+from polling import await_
 from running import APP, BODY, ISSUER_ID, KEY_IDS, OFFER
+from scripted_server import LocalServer
 from service import Service, exchange, write_key
 
 RIGHTS = [{"apps": ["*"], "features": ["*"], "products": ["*"], "offers": ["*"]}]
@@ -134,12 +135,8 @@ def key_set(*keys):
 # Servers of key sets
 
 
-class KeySetServer(http.server.ThreadingHTTPServer):
-    """An HTTP server, or an HTTPS server with an identity of authority.py. `steps`: for each path, a function that
-    answers a request through its handler."""
-
-    daemon_threads = True
-    request_queue_size = 256
+class KeySetServer(LocalServer):
+    """`steps`: for each path, a function that answers a request through its handler."""
 
     def __init__(self, steps, identity=None):
         outer = self
@@ -154,26 +151,7 @@ class KeySetServer(http.server.ThreadingHTTPServer):
             def log_message(self, *_):
                 pass
 
-        super().__init__(("127.0.0.1", 0), Handler)
-        self.origin = f"{'https' if identity else 'http'}://127.0.0.1:{self.server_port}"
-        if identity:
-            context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-            context.load_cert_chain(identity.certificate_path, identity.key_path)
-            # The handshake is in the thread of the connection.
-            self.socket = context.wrap_socket(self.socket, server_side=True, do_handshake_on_connect=False)
-
-    def handle_error(self, request, client_address):
-        """A client may refuse the certificate, or close the connection before the answer."""
-
-    def __enter__(self):
-        self.thread = threading.Thread(target=self.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
-        self.thread.start()
-        return self
-
-    def __exit__(self, *_):
-        self.shutdown()
-        self.server_close()
-        self.thread.join()
+        super().__init__(Handler, identity)
 
     def reads(self, path="/keys"):
         with self.lock:
@@ -251,13 +229,8 @@ clients: {json.dumps(clients)}
 
     def logged(self, pattern, request_id, seconds=10):
         """The log may lag behind the answer."""
-        end = time.monotonic() + seconds
-        while True:
-            for what, one in pattern.findall(self.log.read_text(errors="replace")):
-                if one == request_id:
-                    return what
-            assert time.monotonic() < end, f"the log does not have {request_id}: {self.tail(5)}"
-            time.sleep(0.01)
+        found = lambda: [what for what, one in pattern.findall(self.log.read_text(errors="replace")) if one == request_id]
+        return await_(found, lambda: f"the log has {request_id}: {self.tail(5)}", seconds, 0.01)[0]
 
     def client_of(self, token, **how):
         """The client that a token proves."""

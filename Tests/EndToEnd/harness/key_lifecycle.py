@@ -7,12 +7,12 @@ import datetime
 import json
 import pathlib
 import subprocess
-import time
 
 from auditing import FEATURES, AuditCopy, AuditedService
 from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives import hashes
 from cryptography.hazmat.primitives.asymmetric import ec, utils
+from polling import await_
 from running import APP, ISSUER_ID, KEY_IDS
 from service import digest, exchange, mint, write_key, write_secret
 
@@ -249,9 +249,5 @@ def admin_connection(service):
         yield lambda method, path, body: exchange(connection, method, path, body)
 
 
-def await_state(service, key_id, state, seconds=10):
-    end = time.monotonic() + seconds
-    while service.states().get(key_id) != state:
-        assert time.monotonic() < end, f"{key_id} is not {state} within {seconds} s: {service.states()}"
-        time.sleep(0.02)
-    return time.monotonic()
+def await_state(service, key_id, state):
+    await_(lambda: service.states().get(key_id) == state, lambda: f"{key_id} is {state}: {service.states()}", 10)

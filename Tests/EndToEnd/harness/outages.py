@@ -9,6 +9,8 @@ import sqlite3
 import subprocess
 import time
 
+from edits import back_up
+
 
 class Unavailable(Exception):
     """This machine does not support the outage; the text is the reason."""
@@ -244,11 +246,7 @@ class OlderCopy(Outage):
     def take_copy(self):
         """Runs while the gateway writes."""
         self.copy = self.directory / "copy.db"
-        with (
-            contextlib.closing(sqlite3.connect(self.database)) as source,
-            contextlib.closing(sqlite3.connect(self.copy)) as copy,
-        ):
-            source.backup(copy)
+        back_up(self.database, self.copy)
 
     def end(self):
         # Rename each file atomically, the database last, so that no process sees it with files of another database.

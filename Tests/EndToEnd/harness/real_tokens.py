@@ -1,6 +1,7 @@
 """Tokens of other projects: SoftHSM, a software TPM 2 with its resource manager, p11-kit's server, and NSS. Each is a
 context manager with its own directory."""
 
+import atexit
 import contextlib
 import os
 import pathlib
@@ -9,14 +10,34 @@ import shutil
 import signal
 import subprocess
 import tempfile
-import time
 
 from cryptography import x509
 from cryptography.hazmat.primitives import serialization
+from polling import await_
 
 ROOT = pathlib.Path(__file__).resolve().parents[3]
 LIBRARIES = pathlib.Path("/usr/lib") / f"{os.uname().machine}-linux-gnu"
 SOFTHSM = "/usr/lib/softhsm/libsofthsm2.so"
+MAKE_TOKEN = ROOT / "softhsm-config" / "make-token"
+originals = {}
+
+
+def make_token(directory, token, label, *options):
+    """Makes a token of SoftHSM with a key, or a further key in a token."""
+    command = [MAKE_TOKEN, "--directory", directory, "--token", token, "--key-label", label, *options]
+    subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+
+
+def copy_tokens(make, directory):
+    """Does what `make(directory)` does, but in less time: SoftHSM's tokens are files, which are made once and copied."""
+    if make not in originals:
+        original = pathlib.Path(tempfile.mkdtemp(prefix="privyseal-tokens-"))
+        atexit.register(shutil.rmtree, original, ignore_errors=True)
+        make(original)
+        originals[make] = original
+    shutil.copytree(originals[make], directory, dirs_exist_ok=True)
+    for file in pathlib.Path(directory).glob("**/softhsm2.conf"):
+        file.write_text(file.read_text().replace(str(originals[make]), str(directory)))
 
 
 class RealToken:
@@ -75,11 +96,13 @@ class SoftHSMToken(RealToken):
     module = SOFTHSM
 
     def start(self):
-        shutil.rmtree(self.directory)
-        make = [ROOT / "softhsm-config" / "make-token", "--directory", self.directory, "--token", self.label]
-        self.tool(*make, "--key-label", "KEY")
+        copy_tokens(self.make, self.directory)
         self.environment = {"SOFTHSM2_CONF": str(self.directory / "softhsm2.conf")}
         self.pin = self.pin_file.read_text().strip()
+
+    @staticmethod
+    def make(directory):
+        make_token(directory, SoftHSMToken.label, "KEY")
 
 
 class P11KitServer(RealToken):
@@ -139,7 +162,7 @@ class TPM(RealToken):
             f"type=unixio,path={socket}", "--ctrl", f"type=unixio,path={socket}.ctrl", "--flags",
             "not-need-init,startup-clear",
         )
-        await_true(lambda: socket.exists(), "swtpm listens")
+        await_(socket.exists, "swtpm listens")
         bus = self.run(
             "dbus-daemon", "--session", "--nofork", "--nopidfile", "--print-address=1", f"--address=unix:path={self.directory}/bus",
             stdout=subprocess.PIPE,
@@ -170,7 +193,7 @@ class TPM(RealToken):
     def serve(self):
         self.manager = self.run("tpm2-abrmd", "--session", "--allow-root", "--tcti", f"swtpm:path={self.directory}/tpm")
         answers = lambda: self.manager.poll() is None and self.asks()
-        await_true(answers, "the resource manager answers")
+        await_(answers, "the resource manager answers")
 
     def asks(self):
         environment = {**os.environ, **self.environment}
@@ -232,10 +255,3 @@ def stop(process):
         process.kill()
         process.wait(timeout=10)
 
-
-def await_true(condition, what, seconds=30):
-    """Polls for a condition without an event."""
-    end = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < end, f"not within {seconds} s: {what}"
-        time.sleep(0.05)

@@ -2,15 +2,17 @@
 
 import json
 import os
+import re
 import shutil
 import subprocess
 
-from auditing import AuditCopy, await_
+from auditing import AuditCopy
 from cryptography.hazmat.primitives import serialization
 from key_lifecycle import OLD, KeysInFiles, KeyService
+from polling import await_
+from real_tokens import SOFTHSM
 from service import write_key, write_secret
 
-MODULE = "/usr/lib/softhsm/libsofthsm2.so"
 PIN = "274851"
 
 
@@ -19,15 +21,16 @@ class TwoTokens:
 
     labels = ("hsm-a", "hsm-b")
 
-    def __init__(self, directory, key_ids=(OLD,)):
+    def __init__(self, directory, module=SOFTHSM):
+        """`module`: the library of both, SoftHSM or FaultyPKCS11."""
         self.directory, self.settings = directory / "tokens", ""
-        store = self.directory / "store"
+        self.store = store = self.directory / "store"
         store.mkdir(parents=True)
         conf = self.directory / "softhsm2.conf"
         conf.write_text(
             f"directories.tokendir = {store}\nobjectstore.backend = file\nlog.level = ERROR\nslots.removable = false\n"
         )
-        self.environment = {"SOFTHSM2_CONF": str(conf)}
+        self.environment = {"SOFTHSM2_CONF": str(conf), "FAULTY_PKCS11_TARGET": SOFTHSM}
         write_secret(self.directory / "pin", f"{PIN}\n".encode())
         # KeysInFiles has files for all key IDs.
         self.files = KeysInFiles(directory)
@@ -38,13 +41,12 @@ class TwoTokens:
             self._util("--init-token", "--free", "--label", label, "--pin", PIN, "--so-pin", "9" + PIN)
             (self.places[label],) = set(store.iterdir()) - before
             self.modules[label] = self.directory / f"{label}.so"
-            shutil.copy(MODULE, self.modules[label])
-            for key_id in key_ids:
-                self.add(label, key_id)
+            shutil.copy(module, self.modules[label])
+            self.add(label, OLD)
 
     def _util(self, *arguments):
         subprocess.run(
-            ["softhsm2-util", "--module", MODULE, *arguments], check=True, capture_output=True,
+            ["softhsm2-util", "--module", SOFTHSM, *arguments], check=True, capture_output=True,
             env={**os.environ, **self.environment},
         )
 
@@ -95,8 +97,8 @@ class TwoTokens:
 
     def tool(self, label, *arguments):
         return subprocess.run(
-            ["pkcs11-tool", "--module", MODULE, "--token-label", label, "--login", "--pin", PIN, *arguments],
-            capture_output=True, text=True, env={**os.environ, **self.environment}, timeout=60,
+            ["pkcs11-tool", "--module", SOFTHSM, "--token-label", label, "--login", "--pin", "env:PIN", *arguments],
+            capture_output=True, text=True, env={**os.environ, **self.environment, "PIN": PIN}, timeout=60,
         )
 
     def remove(self, label, key_id):
@@ -105,11 +107,8 @@ class TwoTokens:
 
     def objects(self, label, key_id):
         """The number of objects with the key's label."""
-        for _ in range(5):
-            listed = self.tool(label, "--list-objects")
-            if listed.returncode == 0:
-                break
-        assert listed.returncode == 0, listed.stderr
+        # SoftHSM fails while the files of a token are being replaced, and on files that a kill left empty.
+        listed = await_(lambda: (one := self.tool(label, "--list-objects")).returncode == 0 and one, "the objects", 5, pause=0.2)
         return sum(line.strip().startswith("label:") and key_id in line for line in listed.stdout.splitlines())
 
     def uri_on(self, label, key_id=OLD):
@@ -127,7 +126,7 @@ class TwoTokens:
 
     def serial(self, label):
         listed = subprocess.run(
-            ["pkcs11-tool", "--module", MODULE, "--list-token-slots"], capture_output=True, text=True,
+            ["pkcs11-tool", "--module", SOFTHSM, "--list-token-slots"], capture_output=True, text=True,
             env={**os.environ, **self.environment}, timeout=60,
         ).stdout.split("Slot ")
         (slot,) = [slot for slot in listed if f"token label        : {label}" in slot]
@@ -145,9 +144,10 @@ class ReplicatedService(KeyService):
         super().__init__(binary, directory, self.held.files, **how)
 
     def configure(self, audit="", more="", extra_clients=(), uri=None, keys=(OLD,), active=OLD, labels=None):
-        """`labels`: the places of OLD."""
+        """`labels`: the places of OLD. Without `proofInterval` in `more`, proofs are frequent."""
         labels = labels or self.held.labels
         self.uris[OLD] = "OLD-URI"
+        more = more if "proofInterval" in more else f"proofInterval: 1\n{more}"
         super().configure(audit, more, extra_clients, uri, keys, active)
         fields = f'uri: "{self.held.uri_on(labels[0])}"'
         if len(labels) > 1:
@@ -166,7 +166,7 @@ class ReplicatedService(KeyService):
         return [place["fitness"] for place in key["replicas"]]
 
     def await_places(self, *wanted, seconds=90):
-        await_(lambda: self.places() == list(wanted), f"{wanted}, not {self.places()}", seconds)
+        await_(lambda: self.places() == list(wanted), lambda: f"{wanted}, not {self.places()}", seconds)
 
     def is_ready(self):
         return self.ask("GET", "/readyz")[0] == 200
@@ -175,15 +175,11 @@ class ReplicatedService(KeyService):
         """The serial numbers of the tokens in the signature entries."""
         return [entry.get("tokenSerial") for entry in AuditCopy(self.database).of_kind("signature")]
 
-    def total(self, name):
-        """The sum of all series of a metric."""
-        return super().metric(name)
-
-    def metric(self, name):
-        """The series of a metric: {labels: value}."""
+    def series(self, name):
+        """The series of a metric: [(labels, value)]."""
         text = self.ask("GET", "/metrics", listener="metrics")[2].decode()
-        rows = (line.rsplit(" ", 1) for line in text.splitlines() if line.startswith(name + "{"))
-        return {labels: float(value) for labels, value in rows}
+        rows = re.findall(rf"^{name}{{(.*)}} (\S+)$", text, re.MULTILINE)
+        return [(dict(re.findall(r'(\w+)="([^"]*)"', labels)), float(value)) for labels, value in rows]
 
 
 def state_of(service, key_id=OLD):

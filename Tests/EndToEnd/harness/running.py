@@ -6,6 +6,7 @@ import http.client
 import json
 import math
 import multiprocessing
+import os
 import pathlib
 import re
 import resource
@@ -24,6 +25,7 @@ from service import Service, digest, exchange, mint, write_key, write_secret
 APP, OTHER_APP = "com.example.app", "com.example.other"
 OFFER = f"/v1/apps/{APP}/promotional-offer"
 BODY = {"productId": "com.example.monthly", "offerIdentifier": "winback"}
+SOFTHSM = os.environ.get("SOFTHSM2_MODULE", "/usr/lib/softhsm/libsofthsm2.so")
 KEY_IDS = ("2X9R4HXF34", "3Y8S5JYG45", "4Z7T6KZH56")
 ISSUER_ID = "57246542-96fe-1a63-e053-0824d011072a"
 
@@ -169,7 +171,7 @@ def drive_slowly(address, count, scripts, pipe):
     first_ends = set()
     while not (pipe.poll() and pipe.recv() == "stop"):
         now = time.monotonic()
-        # `due` is sorted by time, because the interval is one second for every connection.
+        # `due` is sorted by time: a byte is due after a second, the longest interval.
         while due and due[0][0] <= now:
             _, index, connection = due.pop(0)
             if connection is None:
@@ -287,6 +289,14 @@ end
         with open(self.printed, "wb") as printed:
             self.process = subprocess.Popen(command, stdout=printed, stderr=subprocess.STDOUT)
 
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        if self.process.poll() is None:
+            self.process.kill()
+            self.process.wait()
+
     def stop(self):
         """(requests, failures); prints the failures."""
         assert self.process.poll() is None, f"the load ended by itself: {self.printed.read_text()}"
@@ -341,21 +351,15 @@ class FileKeys:
 class TokenKeys:
     """Keys in a SoftHSM token, whose number of sessions sometimes changes."""
 
-    module = "/usr/lib/softhsm/libsofthsm2.so"
+    module = SOFTHSM
 
     def __init__(self, directory):
         self.directory = directory / "token"
         self.sessions = 2
-        make = pathlib.Path(__file__).resolve().parents[3] / "softhsm-config" / "make-token"
         for number, key_id in enumerate(KEY_IDS):
-            command = [make, "--directory", self.directory, "--token", "soak", "--key-label", key_id]
-            subprocess.run([*command, "--id", f"{number + 1:02}"], check=True, stdout=subprocess.DEVNULL)
+            self._make("soak", key_id, "--id", f"{number + 1:02}")
         # A token that the gateway is already logged in to accepts any PIN, so a wrong PIN needs another token.
-        subprocess.run(
-            [make, "--directory", self.directory, "--token", "other", "--key-label", KEY_IDS[1]],
-            check=True,
-            stdout=subprocess.DEVNULL,
-        )
+        self._make("other", KEY_IDS[1])
         self.environment = {"SOFTHSM2_CONF": str(self.directory / "softhsm2.conf")}
         write_secret(self.directory / "wrong", b"00000000\n")
         self.secret_faults = {
@@ -367,6 +371,11 @@ class TokenKeys:
 
     def uri(self, number):
         return self._uri(KEY_IDS[number])
+
+    def _make(self, token, label, *more):
+        make = pathlib.Path(__file__).resolve().parents[3] / "softhsm-config" / "make-token"
+        command = [make, "--directory", self.directory, "--module", SOFTHSM, "--token", token, "--key-label", label, *more]
+        subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
 
     def _uri(self, label, pin="pin", token="soak"):
         return f"pkcs11:token={token};object={label}?module-path={self.module}&pin-source=file:{self.directory}/{pin}"
@@ -586,18 +595,29 @@ class TLSClients:
         self.failures = []
         self.handshakes = self.requests = self.reconnects = 0
         self.lock = threading.Condition()
-        self.threads = [
-            threading.Thread(target=self._connect, args=(index,), daemon=True) for index in range(connecting)
-        ]
-        self.threads += [threading.Thread(target=self._keep, args=(index,), daemon=True) for index in range(keeping)]
+        roles = [(self._connect, index) for index in range(connecting)] + [(self._keep, index) for index in range(keeping)]
+        self.threads = [threading.Thread(target=self._play, args=role, daemon=True) for role in roles]
         for thread in self.threads:
             thread.start()
+
+    def _play(self, role, index):
+        try:
+            role(index)
+        except Exception as error:
+            self._fail("a thread", error)
 
     def stop(self):
         self.over.set()
         for thread in self.threads:
             thread.join(30)
+            assert not thread.is_alive(), "a request was never answered"
         return self.failures
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.stop()
 
     def await_certificate(self, der, seconds):
         with self.lock:

@@ -3,6 +3,8 @@
 import http.server
 import json
 import socket
+import ssl
+import sys
 import threading
 import time
 
@@ -64,14 +66,31 @@ class Request:
 
 
 class LocalServer:
-    """An HTTP server on this machine; it runs within `with`."""
+    """An HTTP server on this machine, or an HTTPS server with an identity of authority.py; it runs within `with`, whose end
+    raises the first error of a handler."""
 
-    def __init__(self, handler):
+    def __init__(self, handler, identity=None):
+        self.errors = []
+        errors = self.errors
+
         class Server(http.server.ThreadingHTTPServer):
             daemon_threads = True
+            request_queue_size = 256
+
+            def handle_error(self, request, client_address):
+                error = sys.exception()
+                # A client may refuse the certificate, or close the connection before the answer.
+                if not isinstance(error, (ConnectionError, ssl.SSLError)):
+                    errors.append(error)
 
         self.server = Server(("127.0.0.1", 0), handler)
-        self.url = f"http://127.0.0.1:{self.server.server_port}"
+        self.port = self.server.server_port
+        self.url = f"{'https' if identity else 'http'}://127.0.0.1:{self.port}"
+        if identity:
+            context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+            context.load_cert_chain(identity.certificate_path, identity.key_path)
+            # The handshake is in the thread of the connection.
+            self.server.socket = context.wrap_socket(self.server.socket, server_side=True, do_handshake_on_connect=False)
 
     def __enter__(self):
         self.thread = threading.Thread(target=self.server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
@@ -82,6 +101,8 @@ class LocalServer:
         self.server.shutdown()
         self.server.server_close()
         self.thread.join()
+        if self.errors:
+            raise self.errors[0]
 
 
 class ScriptedServer(LocalServer):

@@ -2,6 +2,7 @@
 
 import base64
 import contextlib
+import functools
 import hashlib
 import http.client
 import json
@@ -56,11 +57,37 @@ def write_secret(path, content):
     new.rename(path)
 
 
+# Reads lines such as `+ 4711` and `- 4711`, and ends the processes that remain when its input closes. The kernel closes it
+# even if this process is killed. PR_SET_PDEATHSIG would end a gateway with the thread that started it (prctl(2)).
+WATCHER = """
+declare -A running
+while read -r sign pid; do
+    if [ "$sign" = + ]; then running[$pid]=1; else unset "running[$pid]"; fi
+done
+[ ${#running[@]} = 0 ] || kill -KILL "${!running[@]}"
+"""
+
+
+@functools.cache
+def watcher():
+    """The process that ends gateways which this process leaves. Ctrl-C does not reach it in its own session."""
+    return subprocess.Popen(["bash", "-c", WATCHER], stdin=subprocess.PIPE, start_new_session=True).stdin
+
+
+def watch(sign, pid):
+    # One call of write(2), because threads start gateways at the same time.
+    os.write(watcher().fileno(), f"{sign} {pid}\n".encode())
+
+
 class Service:
-    """`privyseal serve` under a service manager, which it notifies when it is ready and when a reload is complete."""
+    """`privyseal serve` under a service manager, which it notifies when it is ready and when a reload is complete.
+
+    A gateway that nobody stops ends with this process."""
 
     # Further options of the command line.
     options = ()
+    # The file descriptor that becomes readable at the end of the process, while it is not waited for.
+    exit = None
 
     def __init__(self, binary, directory, configuration, environment=()):
         self.binary = binary
@@ -82,6 +109,7 @@ class Service:
                 env={**self.environment, "NOTIFY_SOCKET": str(notify)},
             )
         self.exit = os.pidfd_open(self.process.pid)
+        watch("+", self.process.pid)
         try:
             self._await(READY, 60)
             self._find_addresses()
@@ -91,6 +119,7 @@ class Service:
         return self
 
     def stop(self):
+        """Ends the process in order. Returns its exit status, also if it has ended already."""
         self.process.terminate()
         try:
             return self.process.wait(timeout=30)
@@ -106,8 +135,17 @@ class Service:
         self.process.wait(timeout=30)
         self._forget()
 
+    def end(self):
+        """Stops the process, unless a test has done so or has never started it."""
+        if self.exit is not None:
+            self.stop()
+
     def _forget(self):
+        if self.exit is None:
+            return
+        watch("-", self.process.pid)
         os.close(self.exit)
+        self.exit = None
         self.manager.close()
         (self.directory / "notify").unlink()
 
@@ -115,7 +153,7 @@ class Service:
         return self.start()
 
     def __exit__(self, *_):
-        self.stop()
+        self.end()
 
     def _await(self, message, seconds):
         """Returns when the service sends this message; earlier messages are discarded."""
@@ -130,20 +168,16 @@ class Service:
         raise AssertionError(f"the gateway did not say {message.decode()} within {seconds} s:\n{self.tail()}")
 
     def _find_addresses(self):
-        """Follows the log, which may lag behind the service, until it names every listener."""
+        """Reads the log, which may lag behind the service, until it names every listener."""
         wanted = len(re.findall(r"^ +(?:public|admin|metrics):", self.configuration.read_text(), re.MULTILINE))
-        self.addresses = {}
-        follow = subprocess.Popen(
-            ["tail", "--follow", "--lines=+1", f"--pid={self.process.pid}", self.log], stdout=subprocess.PIPE
-        )
-        with follow:
-            for line in follow.stdout:
-                if match := LISTENING.search(line):
-                    self.addresses[match[2].decode()] = match[1].decode()
-                    if len(self.addresses) == wanted:
-                        break
-            follow.kill()
-        assert len(self.addresses) == wanted, self.tail()
+        end = time.monotonic() + 20
+        while True:
+            lines, _, _ = self.log.read_bytes().rpartition(b"\n")
+            self.addresses = {name.decode(): address.decode() for address, name in LISTENING.findall(lines)}
+            if len(self.addresses) == wanted:
+                return
+            assert time.monotonic() < end, f"the log names {self.addresses} of {wanted} listeners:\n{self.tail()}"
+            time.sleep(0.01)
 
     def tail(self, lines=20):
         return "\n".join(self.log.read_text(errors="replace").splitlines()[-lines:])
@@ -174,17 +208,20 @@ class Service:
         with contextlib.closing(self.connect(listener, **how)) as connection:
             return exchange(connection, method, path, body, headers)
 
-    def metric(self, name, **labels):
-        """The current sum of all series of this name with these labels."""
+    def metric(self, name, default=None, **labels):
+        """The current sum of all series of this name with these labels.
+
+        It fails for a metric without a series, or without these names of labels, unless there is a `default`."""
         status, _, text = self.ask("GET", "/metrics", listener="metrics")
         assert status == 200, text
-        total = 0.0
-        for line in text.decode().splitlines():
-            if match := re.fullmatch(r"(\w+)(?:\{(.*)\})? (\S+)", line):
-                has = dict(re.findall(r'(\w+)="([^"]*)"', match[2] or ""))
-                if match[1] == name and labels.items() <= has.items():
-                    total += float(match[3])
-        return total
+        found = [
+            (dict(re.findall(r'(\w+)="([^"]*)"', listed or "")), float(value))
+            for listed, value in re.findall(rf"^{name}(?:\{{(.*)\}})? (\S+)$", text.decode(), re.MULTILINE)
+        ]
+        if not any(labels.keys() <= has.keys() for has, _ in found):
+            assert default is not None, f"no series {name} has the labels {list(labels)}"
+            return default
+        return sum(value for has, value in found if labels.items() <= has.items())
 
     # Changes
 

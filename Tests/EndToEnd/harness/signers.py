@@ -9,16 +9,15 @@ import os
 import pathlib
 import re
 import sqlite3
-import subprocess
 import threading
 import time
 
-from auditing import AuditedService, await_, everything_wrong, notes_in, public_key, signed, verify
+from auditing import AuditedService, everything_wrong, signed
+from polling import await_
+from real_tokens import SOFTHSM, copy_tokens, make_token
 from running import ISSUER_ID, KEY_IDS
 from service import digest, exchange, write_key, write_secret
 
-SOFTHSM = "/usr/lib/softhsm/libsofthsm2.so"
-MAKE_TOKEN = pathlib.Path(__file__).resolve().parents[3] / "softhsm-config" / "make-token"
 FAULTY, REAL, FILES = "FaultyPKCS11", "softhsm2", "files"
 KEY_UNAVAILABLE = "urn:privyseal:problem:key-unavailable"
 BODY = {"productId": "com.example.monthly", "offerIdentifier": "winback"}
@@ -81,11 +80,6 @@ class FaultRules:
         lines = self.calls.read_text().splitlines() if self.calls.exists() else []
         return lines.count(function)
 
-    def logins(self):
-        """The results of the C_Login calls that returned."""
-        lines = self.calls.read_text().splitlines() if self.calls.exists() else []
-        return [line.rsplit("rv=", 1)[1] for line in lines if line.startswith("login ")]
-
 
 class SignerService(AuditedService):
     """A gateway with three accounts. Key 0 is on a token behind FaultyPKCS11, key 1 on another token of SoftHSM, and key 2
@@ -100,13 +94,8 @@ class SignerService(AuditedService):
         self.signers, self.timeout = signers, timeout
         self.faults = FaultRules(directory)
         self.token_directory = directory / "token"
-        self.pins, self.private = [], []
-        for number, token in enumerate(("faulty", "real")):
-            place = directory / f"pin-{token}"
-            place.mkdir()
-            self.pins.append(place / "pin")
-            write_secret(self.pins[-1], b"%020d\n" % int.from_bytes(os.urandom(8)))
-            self.make_token(token, KEY_IDS[number], self.pins[-1])
+        copy_tokens(make_tokens, directory)
+        self.pins = [directory / "pin-faulty" / "pin", directory / "pin-real" / "pin"]
         self.key_file = directory / "key" / "AuthKey.p8"
         self.key_file.parent.mkdir()
         self.key = write_key(self.key_file)
@@ -115,10 +104,6 @@ class SignerService(AuditedService):
         keys = type("Keys", (), {"environment": self.faults.environment, "settings": ""})()
         variables = {"SOFTHSM2_CONF": str(self.token_directory / "softhsm2.conf"), **dict(environment)}
         super().__init__(binary, directory, keys, more=more, environment=variables)
-
-    def make_token(self, token, label, pin):
-        command = [MAKE_TOKEN, "--directory", self.token_directory, "--token", token, "--key-label", label]
-        subprocess.run([*command, "--pin-file", pin], check=True, stdout=subprocess.DEVNULL)
 
     def uri(self, number):
         if number == 2:
@@ -191,7 +176,7 @@ audit:
         }
 
     def await_complete(self, seconds=5):
-        return await_(lambda: not self.incomplete(), f"a complete pool: {self.incomplete()}", seconds)
+        await_(lambda: not self.incomplete(), lambda: f"a complete pool: {self.incomplete()}", seconds)
 
     def sign_with(self, number):
         """(status, answer) of one request for this key. `faults_of_log` counts its signature."""
@@ -232,6 +217,15 @@ audit:
         """`privyseal audit verify` beside the running gateway: the fault, or None."""
         status, output, errors = self.run("audit", "verify", "--quiet")
         return None if status == 0 else (output + errors).decode()
+
+
+def make_tokens(directory):
+    """The tokens of a SignerService. Each PIN has a directory of its own, because a signer must not see another's."""
+    for number, token in enumerate(("faulty", "real")):
+        pin = directory / f"pin-{token}" / "pin"
+        pin.parent.mkdir()
+        write_secret(pin, b"%020d\n" % int.from_bytes(os.urandom(8)))
+        make_token(directory / "token", token, KEY_IDS[number], "--pin-file", pin)
 
 
 def children(pid):
@@ -296,7 +290,7 @@ class KeyLoad:
         self.broken = []
         self._counter = 0
         self._changed = threading.Condition()
-        self._is_stopping = False
+        self._is_stopping, self._error = False, None
         self._threads = [
             threading.Thread(target=self._run, args=(number,), daemon=True)
             for number in numbers
@@ -306,6 +300,14 @@ class KeyLoad:
             thread.start()
 
     def _run(self, number):
+        try:
+            self._ask_until_stopped(number)
+        except Exception as error:
+            with self._changed:
+                self._error = error
+                self._changed.notify_all()
+
+    def _ask_until_stopped(self, number):
         while not self._is_stopping:
             try:
                 with contextlib.closing(self.service.connect()) as connection:
@@ -344,12 +346,17 @@ class KeyLoad:
             return [answer for answer in self.answers[number] if answer.asked >= time]
 
     def failed(self, *numbers, since=0.0):
+        """The answers to refused requests since this time. Each key has an answer."""
+        for number in numbers:
+            self.wait(lambda: self.since(since, number) or None, 5, f"an answer for key {number}")
         return [(number, answer) for number in numbers for answer in self.since(since, number) if answer.status != 200]
 
     def wait(self, condition, seconds, what):
         """Waits until `condition()` is not None, which is evaluated after each answer. Returns its value."""
         with self._changed:
-            found = self._changed.wait_for(lambda: (value := condition()) is not None and (value,), seconds)
+            found = self._changed.wait_for(lambda: self._error or (value := condition()) is not None and (value,), seconds)
+            if self._error:
+                raise self._error
         assert found, f"not within {seconds} s: {what}\n{self.service.tail()}"
         return found[0]
 
@@ -363,10 +370,19 @@ class KeyLoad:
         return self.wait(last, seconds, f"{count} answers with {status} for key {number}")
 
     def stop(self):
+        """Raises the error of a connection whose thread ended with one."""
         self._is_stopping = True
         for thread in self._threads:
             thread.join(30)
             assert not thread.is_alive(), "a request was never answered"
+        if self._error:
+            raise self._error
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.stop()
 
 
 def faults_of_log(service, *loads):

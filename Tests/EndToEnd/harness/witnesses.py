@@ -5,15 +5,15 @@ import base64
 import hashlib
 import http.client
 import http.server
-import re
 import struct
 import subprocess
 import time
 
-from auditing import await_
 from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
+from polling import await_
+from ports import free_port
 from scripted_server import LocalServer
 
 LOG, WITNESS = 0x01, 0x04
@@ -155,27 +155,26 @@ class WitnessProcess:
         self.vkey = made.stdout.strip()
         self.output = directory / "output"
         self.tls = None
-        self.port = 0
+        # The policies name it, so it is the same at each start.
+        self.port = free_port()
 
     def run(self, command, *options):
         arguments = [self.binary, "witness", command, "--directory", self.directory, *options]
         return subprocess.run(arguments, capture_output=True, text=True, timeout=30)
 
     def start(self):
-        """On the same port as before, if it was started before."""
         with open(self.output, "wb") as output:
             self.process = subprocess.Popen(
                 [self.binary, "witness", "serve", "--directory", self.directory, "--logs", self.logs]
                 + ["--listen", f"127.0.0.1:{self.port}", *self.options],
                 stderr=output,
             )
-        self.port = int(await_(self._port, "the witness listens"))
+        await_(self._listens, "the witness listens")
         return self
 
-    def _port(self):
+    def _listens(self):
         assert self.process.poll() is None, self.output.read_text()
-        found = re.search(r"listens on 127\.0\.0\.1:(\d+)", self.output.read_text())
-        return found and found[1]
+        return f"listens on 127.0.0.1:{self.port}" in self.output.read_text()
 
     @property
     def url(self):

@@ -10,6 +10,7 @@ import time
 
 import pytest
 import yaml
+from auditing import await_
 from authority import Authority, client_context
 from conftest import BINARY, ROOT
 from listeners import configuration
@@ -19,14 +20,6 @@ from service import Service, exchange, mint, write_secret
 
 V12, V13 = ssl.TLSVersion.TLSv1_2, ssl.TLSVersion.TLSv1_3
 HOST = "Host: localhost"
-
-
-def until(condition, seconds=10):
-    end = time.monotonic() + seconds
-    while not (result := condition()):
-        assert time.monotonic() < end, "it did not come about"
-        time.sleep(0.01)
-    return result
 
 
 def is_closed(connected, seconds=5):
@@ -136,7 +129,7 @@ def test_a_change_of_trust_roots_closes_unfinished_handshakes(place):
         world.trust(world.authority)
         assert service.reload()[0]
         # The server's pending bytes can still be read.
-        until(lambda: client.connected.recv(65536) == b"")
+        await_(lambda: client.connected.recv(65536) == b"", "the gateway closes the connection")
         client.connected.close()
         assert offer(kept, world.token) == 200
         kept.close()
@@ -166,40 +159,29 @@ def test_a_listener_that_asks_for_certificates_resumes_no_tls_session(place, cer
             assert offer(second) == 200
 
 
-@pytest.mark.parametrize("version", [V12, V13])
-def test_the_gateway_refuses_requests_after_the_client_certificate_expires(place, version):
+def test_the_gateway_refuses_requests_after_the_client_certificate_or_its_trust_root_expires(place):
     world = CertificateWorld(place)
     with contextlib.ExitStack() as stack:
         service = stack.enter_context(world.service)
-        shop = world.authority.issue("shop", dns=["shop.example.com"], seconds=5)
-        context = world.context(shop, version)
-        kept = stack.enter_context(contextlib.closing(service.connect(tls=context)))
-        assert offer(kept) == 200
-        session = kept.sock.session
-        end = shop.certificate.not_valid_after_utc.timestamp()
-        time.sleep(max(0, end + 1.1 - time.time()))
-        assert offer(kept) == 401
-        assert offer(kept, world.token) == 401
-        # A new connection with the session of the old one fails too.
-        with pytest.raises((ssl.SSLError, ConnectionError)):
-            with contextlib.closing(service.connect(tls=context, session=session)) as second:
-                assert offer(second) != 200
-                raise ConnectionError
-
-
-def test_the_gateway_refuses_requests_after_the_trust_root_of_the_client_expires(place):
-    world = CertificateWorld(place)
-    with world.service as service:
-        # Issued here, because it is valid only for a few seconds.
-        short = Authority(place, "short", seconds=6)
-        shop = short.issue("shop", dns=["shop.example.com"])
-        world.trust(world.authority, short)
+        # Issued here, because they are valid only for a few seconds.
+        root = Authority(place, "short", seconds=6)
+        shop = world.authority.issue("shop", dns=["shop.example.com"], seconds=6)
+        other = root.issue("other", dns=["shop.example.com"])
+        world.trust(world.authority, root)
         assert service.reload()[0]
-        with contextlib.closing(service.connect(tls=world.context(shop))) as kept:
-            assert offer(kept) == 200
-            end = short.certificate.certificate.not_valid_after_utc.timestamp()
-            time.sleep(max(0, end + 1.1 - time.time()))
-            assert offer(kept) == 401
+        contexts = [world.context(shop, V12), world.context(shop, V13), world.context(other)]
+        kept = [stack.enter_context(contextlib.closing(service.connect(tls=context))) for context in contexts]
+        assert [offer(connection) for connection in kept] == [200] * 3
+        sessions = [connection.sock.session for connection in kept]
+        time.sleep(max(0, shop.certificate.not_valid_after_utc.timestamp() + 1.1 - time.time()))
+        assert [offer(connection) for connection in kept] == [401] * 3
+        assert [offer(connection, world.token) for connection in kept] == [401] * 3
+        # A new connection with the session of the old one fails too.
+        for context, session in zip(contexts, sessions):
+            with pytest.raises((ssl.SSLError, ConnectionError)):
+                with contextlib.closing(service.connect(tls=context, session=session)) as second:
+                    assert offer(second) != 200
+                    raise ConnectionError
 
 
 def test_a_listener_accepts_at_most_64_different_trust_roots(place):
@@ -220,8 +202,8 @@ def test_a_certificate_file_replaced_by_a_fifo_does_not_block_the_gateway(place)
         fifo = place / "fifo"
         os.mkfifo(fifo)
         fifo.rename(world.roots)
-        until(lambda: "is not a regular file" in service.log.read_text())
-        until(lambda: service.ask("GET", "/livez", listener="metrics")[0] == 200)
+        await_(lambda: "is not a regular file" in service.log.read_text(), "the log names the file")
+        assert service.ask("GET", "/livez", listener="metrics")[0] == 200
         said = service.ask("POST", "/v1/reload", listener="admin")
         assert said[0] == 409 and b"is not a regular file" in said[2]
     assert service.process.returncode == 0
@@ -302,7 +284,7 @@ def test_the_gateway_reads_no_body_of_a_client_over_its_rate(place):
             for connected in opened[:2]:
                 connected.sendall(unfinished(token, 4096))
             # Both requests count for the rate. The order in which the gateway reads connections is undefined.
-            until(lambda: remaining(service) == 0)
+            await_(lambda: remaining(service) == 0, "both requests are counted")
             opened[2].sendall(unfinished(token, 4096))
             status, fields, body = Answers(opened[2]).next()
             assert (status, json.loads(body)["type"]) == (429, "urn:privyseal:problem:rate-limited")
@@ -347,15 +329,15 @@ def test_the_gateway_limits_the_body_bytes_in_flight_of_each_client(place, way):
                 assert whose in problem["detail"] and fields["retry-after"] == "1"
 
             held = [send(first), send(first)]
-            until(lambda: in_flight(service) >= 131072 - 2)
+            await_(lambda: in_flight(service) >= 131072 - 2, "the bodies of the first client are in memory")
             refused(first, "The client first has")
             # Other clients have room until the total is used up.
             held.append(send(second))
-            until(lambda: in_flight(service) >= 196608 - 3)
+            await_(lambda: in_flight(service) >= 196608 - 3, "the bodies of both clients are in memory")
             refused(second, "All clients together")
             for connected in held:
                 connected.close()
-            until(lambda: in_flight(service) == 0)
+            await_(lambda: in_flight(service) == 0, "no body is in memory")
             answer = service.ask("POST", OFFER, BODY, {"Authorization": f"Bearer {first}"})
             assert answer[0] == 200, answer
 
@@ -417,7 +399,7 @@ def test_a_stop_loses_no_request_of_a_busy_connection(place, delay):
     busy = [BusyClient(service, token) for _ in range(32)]
     for client in busy:
         client.start()
-    until(lambda: all(client.answered > 10 for client in busy))
+    await_(lambda: all(client.answered > 10 for client in busy), "each client has answers")
     assert service.stop() == 0
     for client in busy:
         client.join(10)
@@ -434,7 +416,7 @@ def test_a_request_in_transit_during_a_stop_is_answered(place):
         assert reader.next()[0] == 200
         stopping = threading.Thread(target=service.stop)
         stopping.start()
-        until(lambda: refuses(service))
+        await_(lambda: refuses(service), "the gateway has closed its listeners")
         connected.sendall(request)
         status, fields, _ = reader.next()
         assert (status, fields["connection"]) == (200, "close")

@@ -9,14 +9,20 @@ import contract
 import pytest
 import requests
 import yaml
-from conftest import BUNDLE_ID, FEATURES, ROOT, file_gateway, mint
+from conftest import BUNDLE_ID, FEATURES, ROOT
 from openapi_spec_validator import validate
+from service import mint
 
 PROBLEMS = ROOT / "docs" / "problems"
 OFFER = f"/v1/apps/{BUNDLE_ID}/promotional-offer"
 GOOD = {"productId": "a", "offerIdentifier": "b"}
 JSON = {"Content-Type": "application/json"}
 OPERATIONS = list(contract.operations())
+
+
+@pytest.fixture
+def gateway(file_gateway):
+    return file_gateway
 
 
 def label(value):
@@ -333,7 +339,6 @@ def test_a_batch_may_be_larger_than_a_single_request(gateway):
 # schemathesis
 
 
-@pytest.mark.parametrize("gateway", [file_gateway], ids=["file"], indirect=True)
 def test_schemathesis_finds_no_failure(gateway, tmp_path, capsys):
     """All checks of schemathesis in all its phases; schemathesis.toml has the rules for them."""
     report = tmp_path / "report.json"

@@ -7,13 +7,14 @@ import tempfile
 import pytest
 from authority import Authority, client_context
 from conftest import BINARY
+import running
 from raw import Answers, channel, lines, send_until_closed
 from running import APP, ISSUER_ID, KEY_IDS, OFFER
 from service import Service, digest, mint, write_key
 
 GET = "GET /livez HTTP/1.1"
 HOST = "Host: localhost"
-BODY = json.dumps({"productId": "com.example.monthly", "offerIdentifier": "winback"}).encode()
+BODY = json.dumps(running.BODY).encode()
 LISTENERS = ("public", "admin", "metrics", "TLS")
 
 

@@ -7,6 +7,12 @@ JSON = {"Content-Type": "application/json"}
 GOOD = '{"productId":"a","offerIdentifier":"b"}'
 
 
+@pytest.fixture
+def gateway(file_gateway):
+    return file_gateway
+
+
+
 @pytest.mark.parametrize(
     "body, status, kind, field",
     [

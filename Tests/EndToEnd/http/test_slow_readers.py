@@ -1,5 +1,6 @@
 """A client that reads its answer slowly gets the whole answer, however the connection ends."""
 
+import concurrent.futures
 import json
 import re
 import socket
@@ -64,18 +65,23 @@ def read_slowly(connected, meanwhile=lambda: None):
     return len(body), length
 
 
-@pytest.mark.parametrize("way", ["close", "HTTP/1.0", "half-closed", "age"])
-def test_a_slowly_read_answer_arrives_completely(place, way):
-    token = mint()
-    limits = "{connectionAge: 1}" if way == "age" else "{}"
-    with Gateway(place, token, limits) as service, channel(service) as connected:
-        fields = ["Connection: close"] if way == "close" else []
-        connected.sendall(request(token, *fields, version="1.0" if way == "HTTP/1.0" else "1.1"))
-        if way == "half-closed":
-            connected.shutdown(socket.SHUT_WR)
-        received, length = read_slowly(connected)
-        assert received == length
-        assert connected.recv(65536) == b""
+def test_a_slowly_read_answer_arrives_completely(place):
+    token, ways = mint(), ("close", "HTTP/1.0", "half-closed", "age")
+    for name in ("any-age", "limited-age"):
+        (place / name).mkdir()
+    with Gateway(place / "any-age", token) as any_age, Gateway(place / "limited-age", token, "{connectionAge: 1}") as limited:
+
+        def read(way):
+            with channel(limited if way == "age" else any_age) as connected:
+                fields = ["Connection: close"] if way == "close" else []
+                connected.sendall(request(token, *fields, version="1.0" if way == "HTTP/1.0" else "1.1"))
+                if way == "half-closed":
+                    connected.shutdown(socket.SHUT_WR)
+                received, length = read_slowly(connected)
+                return received == length and connected.recv(65536) == b""
+
+        with concurrent.futures.ThreadPoolExecutor() as pool:
+            assert dict(zip(ways, pool.map(read, ways))) == dict.fromkeys(ways, True)
 
 
 def test_a_slowly_read_answer_arrives_completely_during_a_stop(place):

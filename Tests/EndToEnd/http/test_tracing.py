@@ -3,11 +3,10 @@
 import http.server
 import json
 import queue
-import threading
 
 import pytest
-
-from conftest import BUNDLE_ID, file_gateway, token_gateway
+from conftest import BUNDLE_ID, with_file, with_token
+from scripted_server import LocalServer
 
 TRACE = "4bf92f3577b34da6a3ce929d0e0e4736"
 PARENT = "00f067aa0ba902b7"
@@ -28,20 +27,17 @@ def collector():
         def log_message(self, *arguments):
             pass
 
-    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    yield f"http://127.0.0.1:{server.server_port}/v1/traces", documents
-    server.shutdown()
+    with LocalServer(Handler) as server:
+        yield f"{server.url}/v1/traces", documents
 
 
-@pytest.mark.parametrize("make", [file_gateway, token_gateway], ids=["file", "pkcs11"])
+@pytest.mark.parametrize("make", [with_file, with_token], ids=["file", "pkcs11"])
 def test_a_request_and_its_signature_are_spans_of_the_callers_trace(make, collector, tmp_path, private_key):
     endpoint, documents = collector
     gateway = make(tmp_path, private_key)
     with gateway.configuration.open("a") as file:
         file.write(f"tracing: {{endpoint: '{endpoint}', serviceName: interop}}\n")
-    gateway.start()
-    try:
+    with gateway:
         answer = gateway.http.post(
             f"{gateway.url}/v1/apps/{BUNDLE_ID}/legacy-promotional-offer",
             json={"productId": "p", "offerIdentifier": "o", "applicationUsername": "somebody-private"},
@@ -52,8 +48,7 @@ def test_a_request_and_its_signature_are_spans_of_the_callers_trace(make, collec
         version, trace, span, flags = answer.headers["traceparent"].split("-")
         assert (version, trace, flags) == ("00", TRACE, "01") and span != PARENT
         path, content_type, body = documents.get(timeout=20)
-    finally:
-        assert gateway.stop() == 0
+    assert gateway.process.returncode == 0
     assert (path, content_type) == ("/v1/traces", "application/json")
     assert b"somebody-private" not in body and gateway.token.encode() not in body
     resource = json.loads(body)["resourceSpans"][0]

@@ -8,19 +8,20 @@ import collections
 import itertools
 import json
 import re
-import subprocess
 import threading
 import time
 
 import pytest
-from auditing import AuditCopy, KeepingLoad, await_, everything_wrong
+from auditing import AuditCopy, KeepingLoad, everything_wrong
 from cloud import INTERNAL, KEYS, STATIC, THROTTLED, Container, make_key
 from conftest import BINARY
 from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from key_lifecycle import OLD, KeysInFiles, false_signatures
+from polling import await_
+from real_tokens import make_token
 from replicated import ReplicatedService, state_of
-from signers import KEY_UNAVAILABLE, MAKE_TOKEN, FaultRules, faulty_library
+from signers import KEY_UNAVAILABLE, FaultRules, faulty_library
 
 BUSY = "urn:privyseal:problem:busy"
 SIGNING_FAILED = "urn:privyseal:problem:signing-failed"
@@ -41,10 +42,7 @@ class TokenAndKms:
         self.public = self.files.public
         file = self.files.path(OLD)
         make_key(kms, private_key=serialization.load_pem_private_key(file.read_bytes(), None))
-        subprocess.run(
-            [MAKE_TOKEN, "--directory", self.directory, "--token", "hsm", "--key-label", OLD, "--import", file],
-            check=True, stdout=subprocess.DEVNULL,
-        )
+        make_token(self.directory, "hsm", OLD, "--import", file)
         file.unlink()
         (self.place,) = (self.directory / "tokens").iterdir()
         self.environment = {
@@ -76,11 +74,11 @@ class Run:
     """A gateway that signs with the token and with KMS under load. A test calls `end()` once, after all else."""
 
     def __init__(self, directory, kms, more="", credentials=STATIC):
-        """`more`: further lines of the configuration. Without `proofInterval` in it, proofs are frequent."""
+        """`more`: further lines of the configuration."""
         self.kms, self.refused = kms, set()
         self.tokens = TokenAndKms(directory, kms, credentials)
         self.service = ReplicatedService(BINARY, directory, self.tokens)
-        self.service.configure(more=more if "proofInterval" in more else f"proofInterval: 1\n{more}")
+        self.service.configure(more=more)
 
     def __enter__(self):
         self.service.start()
@@ -95,9 +93,10 @@ class Run:
         return self
 
     def __exit__(self, *_):
-        self.load.stop()
-        if self.service.process.poll() is None:
-            self.service.stop()
+        try:
+            self.load.stop()
+        finally:
+            self.service.end()
 
     def await_places(self, *wanted):
         """Waits for these states of the token and of KMS. Returns the number of the request from which they count."""
@@ -133,7 +132,7 @@ class Run:
         """Ends load and gateway, and prints the figures. Returns all faults of the signatures and of the log."""
         self.load.stop()
         unrecorded = "privyseal_signatures_without_record"
-        await_(lambda: self.service.total(unrecorded) == 0, f"{unrecorded} is 0")
+        await_(lambda: self.service.metric(unrecorded) == 0, f"{unrecorded} is 0")
         assert self.service.stop() == 0
         log = AuditCopy(self.service.database)
         by_kms = [entry for entry in log.of_kind("signature") if "tokenSerial" not in entry]
@@ -347,7 +346,7 @@ def test_a_wrong_signature_of_kms_is_not_released_and_the_log_has_it(tmp_path, k
         back = run.await_places("ready", "degraded")
         run.await_answers()
         assert run.signers(back) == {run.serial}
-        assert run.service.total("privyseal_verification_failures_total") > 0
+        assert run.service.metric("privyseal_verification_failures_total") > 0
         assert run.end(f"{after - before} wrong signatures") == []
         answers = [answer for answer in run.load.answers if answer[1] != 200]
         assert all(answered > begun and asked < recovered for answered, _, asked in answers)

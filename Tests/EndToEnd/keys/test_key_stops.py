@@ -4,10 +4,11 @@ import threading
 import time
 
 import pytest
-from auditing import AuditCopy, KeepingLoad, await_
+from auditing import AuditCopy, KeepingLoad
 from conftest import BINARY
 from key_lifecycle import NONE_IN_USE, OLD, KeysInFiles, KeyService, admin_connection, late_signatures, life, register_faults
 from outages import FaultyDisk
+from polling import await_
 
 
 @pytest.fixture
@@ -22,8 +23,7 @@ def service(tmp_path, disk):
     keys.environment = disk.environment
     service = KeyService(BINARY, tmp_path, keys).start_with_staged_keys()
     yield service
-    if service.process.poll() is None:
-        service.stop()
+    service.end()
 
 
 def key(service, key_id):
@@ -79,24 +79,24 @@ def test_an_unrecorded_stop_without_a_running_gateway_has_no_effect(service, dis
 
 
 def test_one_stop_does_not_lift_the_hold_of_another(service):
-    load = KeepingLoad(service, connections=8)
-    load.wait_for(100)
-    for _ in range(20):
-        answers = order_at_once(service, ["suspend", "resume", "compromise"])
-        assert answers["compromise"] == 200, answers
-        stop = [entry for _, entry in life(AuditCopy(service.database)) if entry["action"] == "compromise"][-1]
-        assert late_signatures(AuditCopy(service.database), OLD, stop["time"]) == []
-        for action in ("restore", "resume", "activate"):
-            status, answer = service.change(action, OLD)
-            assert status == 200, answer
-        load.wait_for(20, 200, after=time.monotonic())
-    load.stop()
+    with KeepingLoad(service, connections=8) as load:
+        load.wait_for(100)
+        for _ in range(20):
+            answers = order_at_once(service, ["suspend", "resume", "compromise"])
+            assert answers["compromise"] == 200, answers
+            log = AuditCopy(service.database)
+            stop = [entry for _, entry in life(log) if entry["action"] == "compromise"][-1]
+            assert late_signatures(log, OLD, stop["time"]) == []
+            for action in ("restore", "resume", "activate"):
+                status, answer = service.change(action, OLD)
+                assert status == 200, answer
+            load.wait_for(20, 200, after=time.monotonic())
     assert register_faults(service) == []
 
 
 def order_at_once(service, actions):
     """Sends orders within a few milliseconds of each other: the status of each."""
-    answers, ready = {}, threading.Barrier(len(actions))
+    answers, ready = {}, threading.Barrier(len(actions), timeout=30)
 
     def order(number, action):
         with admin_connection(service) as ask:

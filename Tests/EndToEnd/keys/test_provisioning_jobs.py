@@ -1,25 +1,21 @@
 """Import and destruction of token keys on the command line, next to a running gateway, with kills in between. After a
 kill, token and register agree, or `privyseal check` says what to do."""
 
-import contextlib
 import hashlib
 import json
 import os
 import random
-import signal
-import sqlite3
-import subprocess
 
-import auditing
 import pytest
 from auditing import AuditCopy
 from conftest import BINARY
 from cryptography.hazmat.primitives import serialization
-from key_lifecycle import NEW, THIRD, life
+from key_lifecycle import NEW, OLD, THIRD, life
+from polling import await_
 from running import ISSUER_ID
 from service import write_key
 from signers import faulty_library
-from token_and_gateway import TokenAndGateway, declare, keys_first, took
+from token_and_gateway import TokenAndGateway, declare, took
 
 KILLS = int(os.environ.get("PRIVYSEAL_KILLS", "5"))
 
@@ -28,8 +24,17 @@ KILLS = int(os.environ.get("PRIVYSEAL_KILLS", "5"))
 def beside(tmp_path):
     beside = TokenAndGateway(tmp_path)
     yield beside
-    if beside.service.process.poll() is None:
-        beside.service.stop()
+    beside.service.end()
+
+
+@pytest.fixture
+def faulty(tmp_path):
+    """The commands obey the rules of FaultyPKCS11."""
+    beside = TokenAndGateway(tmp_path, faulty_library(BINARY))
+    took(beside, *beside.import_())
+    declare(beside)
+    yield beside
+    beside.service.end()
 
 
 def test_the_log_records_the_import_and_the_destruction_of_a_key(beside):
@@ -64,12 +69,7 @@ def test_the_same_command_twice_at_the_same_time_ends_like_one(beside, action):
         took(beside, *beside.import_())
         declare(beside)
     arguments = beside.import_() if action == "import" else beside.destroy()
-    both = [
-        subprocess.Popen(
-            beside.command(*arguments), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-            env={**os.environ, **beside.environment})
-        for _ in range(2)
-    ]  # fmt: skip
+    both = [beside.popen(beside.command(*arguments)) for _ in range(2)]
     said = [one.communicate(timeout=120)[1] for one in both]
     if all(one.returncode for one in both):
         # Each may have met the work of the other. The same command completes it.
@@ -85,26 +85,18 @@ def test_the_same_command_twice_at_the_same_time_ends_like_one(beside, action):
     assert beside.open_work() == []
 
 
-def test_an_import_into_a_token_without_public_key_objects_ends_beside_a_gateway(tmp_path):
-    beside = TokenAndGateway(tmp_path, faulty_library(BINARY))
-    try:
-        took(beside, *beside.import_())
-        declare(beside)
-        rules, file = tmp_path / "rules", tmp_path / "third.p8"
-        rules.write_text("C_CreateObject rv=0x13\n")
-        public = write_key(file).public_key()
-        # Only for the commands: the gateway has its own environment.
-        beside.environment["FAULTY_PKCS11_RULES"] = str(rules)
-        into = beside.uri.replace(f"object={NEW}", f"object={THIRD}")
-        ended = beside.run("import", file, "--into", into, "--key-id", THIRD, "--reason", "a test")
-        assert ended.returncode == 0, ended.stderr
-        assert (beside.service.states()[THIRD], beside.open_work()) == ("staged", [])
-        pem = public.public_bytes(serialization.Encoding.PEM, serialization.PublicFormat.SubjectPublicKeyInfo).decode()
-        assert pem.strip() in ended.stdout and "publicKeyFile: " in ended.stdout
-        # The command printed it before it reported to the register.
-        assert pem.strip() in ended.stderr
-    finally:
-        beside.service.stop()
+def test_an_import_into_a_token_without_public_key_objects_ends_beside_a_gateway(faulty, tmp_path):
+    file = tmp_path / "third.p8"
+    faulty.faults.set("C_CreateObject rv=0x13")
+    public = write_key(file).public_key()
+    into = faulty.uri.replace(f"object={NEW}", f"object={THIRD}")
+    ended = faulty.run("import", file, "--into", into, "--key-id", THIRD, "--reason", "a test")
+    assert ended.returncode == 0, ended.stderr
+    assert (faulty.service.states()[THIRD], faulty.open_work()) == ("staged", [])
+    pem = public.public_bytes(serialization.Encoding.PEM, serialization.PublicFormat.SubjectPublicKeyInfo).decode()
+    assert pem.strip() in ended.stdout and "publicKeyFile: " in ended.stdout
+    # The command printed it before it reported to the register.
+    assert pem.strip() in ended.stderr
 
 
 def test_an_import_keeps_the_file_until_the_gateway_has_seen_the_key(beside):
@@ -132,10 +124,8 @@ def test_destroy_refuses_a_wrapping_key(beside, tmp_path):
     took(beside, *beside.import_())
     declare(beside)
     at = beside.uri.replace(f"object={NEW}", "object=WRAPPING")
-    subprocess.run(
-        [BINARY, "keys", "wrapping-key", "--into", at, "--out", tmp_path / "wrapping.pem"],
-        env={**os.environ, **beside.environment}, stdin=subprocess.DEVNULL, capture_output=True, timeout=120, check=True,
-    )  # fmt: skip
+    made = beside.run_command([BINARY, "keys", "wrapping-key", "--into", at, "--out", tmp_path / "wrapping.pem"])
+    assert made.returncode == 0, made.stderr
     before = beside.objects()
     refused = beside.run("destroy", THIRD, "--at", at, "--reason", "a test")
     assert refused.returncode == 1 and "is not an elliptic-curve key" in refused.stderr, refused.stderr
@@ -146,10 +136,36 @@ def test_destroy_refuses_a_wrapping_key(beside, tmp_path):
 def test_destroy_refuses_a_key_that_still_signs(beside):
     took(beside, *beside.import_())
     declare(beside)
-    beside.service.activate(NEW, keys_first())
+    beside.service.activate(NEW, OLD)
     refused = beside.run(*beside.destroy())
     assert refused.returncode == 1 and "it still signs" in refused.stderr, refused.stderr
     assert beside.objects() == ["Private", "Public"]
+
+
+def has_open_job(beside, action):
+    """Whether the register has a job that began; `check` names the next command then."""
+    # In this order, because the gateway may end a job by itself.
+    status, seen = beside.service.check()
+    work = beside.open_work()
+    if work:
+        assert work == [(action, NEW)]
+        assert status == 1 and f"privyseal keys {action}" in json.dumps(seen), seen
+    return work != []
+
+
+def expect_end(beside, action):
+    beside.await_end()
+    assert beside.service.states()[NEW] == {"import": "staged", "destroy": "destroyed"}[action]
+    assert beside.objects() == (["Private", "Public"] if action == "import" else [])
+
+
+def test_a_job_whose_command_was_killed_in_the_token_is_completed_by_the_same_command(faulty):
+    jobs = {"destroy": (faulty.destroy(), "C_DestroyObject"), "import": (faulty.import_(), "C_UnwrapKey")}
+    for action, (arguments, function) in jobs.items():
+        faulty.killed_in(function, *arguments)
+        assert has_open_job(faulty, action)
+        faulty.completed(*arguments)
+        expect_end(faulty, action)
 
 
 def test_token_and_register_agree_after_kills_during_imports_and_destructions(beside):
@@ -157,66 +173,37 @@ def test_token_and_register_agree_after_kills_during_imports_and_destructions(be
     whole = took(beside, *beside.import_())
     declare(beside)
     took(beside, *beside.destroy())
-    found = {"import": set(), "destroy": set()}
     for _ in range(KILLS):
         for action, arguments in (("import", beside.import_()), ("destroy", beside.destroy())):
             # A random time, because the kill must not depend on an event.
             beside.killed(chance.uniform(0, whole * 1.2), *arguments)
-            status, seen = beside.service.check()
-            work = beside.open_work()
-            if work:
-                # The register has the job that began, and `check` names the next command.
-                assert work == [(action, NEW)]
-                assert status == 1 and f"privyseal keys {action}" in json.dumps(seen), seen
-                found[action].add("begun")
-            else:
+            if not has_open_job(beside, action):
                 state = beside.service.states()[NEW]
-                expected = {"import": ("staged", "destroyed"), "destroy": ("destroyed", "staged")}[action]
-                assert state in expected
-                assert (beside.objects() != []) == (state == "staged"), (action, state, beside.open_work(), seen)
-                found[action].add(state)
-            ended = beside.run(*arguments)
-            for _ in range(3):
-                # SoftHSM sometimes fails on empty files that the kill left. The command then reports the failure and is
-                # repeated. While the gateway searches for its key, its SoftHSM may list a private key before its public
-                # key.
-                if ended.returncode == 0 or "already" in ended.stderr:
-                    break
-                assert "CKR_" in ended.stderr or "neither a public key" in ended.stderr, ended.stderr
-                found[action].add("stumbled")
-                ended = beside.run(*arguments)
-            assert ended.returncode == 0 or "already" in ended.stderr, ended.stdout + ended.stderr
-            # The gateway may notice the key a moment later.
-            auditing.await_(lambda: beside.open_work() == [], "the end of the work")
-            assert beside.service.states()[NEW] == {"import": "staged", "destroy": "destroyed"}[action]
-            assert beside.objects() == (["Private", "Public"] if action == "import" else [])
-    print(found)
+                assert state in ("staged", "destroyed")
+                assert (beside.objects() != []) == (state == "staged"), (action, state, beside.open_work())
+            beside.completed(*arguments)
+            expect_end(beside, action)
 
 
-def test_a_key_is_removed_again_if_it_was_destroyed_during_its_import(beside, tmp_path):
-    took(beside, *beside.import_())
-    declare(beside)
-    before = beside.objects()
+def test_a_key_is_removed_again_if_it_was_destroyed_during_its_import(faulty, tmp_path):
+    before = faulty.objects()
     write_key(tmp_path / "third.p8")
-    into = beside.uri.replace(f"object={NEW}", f"object={THIRD}")
+    into = faulty.uri.replace(f"object={NEW}", f"object={THIRD}")
+    go_on = faulty.faults.directory / "go-on"
+    faulty.faults.forget()
+    faulty.faults.set(f"C_UnwrapKey hang={go_on}")
     order = ("import", tmp_path / "third.p8", "--into", into, "--key-id", THIRD, "--reason", "a test")
-    late = subprocess.Popen(
-        beside.command(*order), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-        env={**os.environ, **beside.environment})  # fmt: skip
-    # Before the command goes on to write the key: the register is read without the gateway, which takes longer.
-    with contextlib.closing(sqlite3.connect(f"file:{beside.service.database}?mode=ro", uri=True)) as log:
-        while not log.execute("SELECT 1 FROM register WHERE name = 'ceremonies' AND instr(value, ?)", (THIRD,)).fetchall():
-            assert late.poll() is None, late.communicate()
-    late.send_signal(signal.SIGSTOP)
-    try:
-        took(beside, "destroy", THIRD, "--at", into, "--reason", "a test")
-    finally:
-        late.send_signal(signal.SIGCONT)
-    said = late.communicate(timeout=60)[1]
+    with faulty.popen(faulty.command(*order)) as late:
+        try:
+            await_(lambda: faulty.faults.count("C_UnwrapKey"), "the import is about to write the key")
+            took(faulty, "destroy", THIRD, "--at", into, "--reason", "a test")
+        finally:
+            go_on.touch()
+        said = late.communicate(timeout=60)[1]
     assert late.returncode == 1 and f"{THIRD} was destroyed while this command worked" in said, said
-    assert beside.objects() == before and beside.open_work() == []
-    assert beside.service.states()[THIRD] == "destroyed"
-    assert beside.service.run("audit", "verify")[0] == 0
+    assert faulty.objects() == before and faulty.open_work() == []
+    assert faulty.service.states()[THIRD] == "destroyed"
+    assert faulty.service.run("audit", "verify")[0] == 0
 
 
 def test_a_destruction_cannot_end_while_its_key_exists(beside):
@@ -281,7 +268,7 @@ def test_a_generation_cannot_end_with_an_imported_key(beside):
     written = beside.tool("--write-object", beside.directory / "public.der", "--type", "pubkey", "--label", NEW, "--id", "01")
     assert written.returncode == 0, written.stderr
     beside.service.uris[NEW] = beside.uri
-    beside.service.configure(keys=(keys_first(), NEW))
+    beside.service.configure(keys=(OLD, NEW))
     assert beside.service.reload()[0]
     fingerprint = "sha256:" + hashlib.sha256(point).hexdigest()
     end = {"succeeded": True, "fingerprint": fingerprint, "evidence": {"CKA_LOCAL": "true", "method": "generated"}}

@@ -2,13 +2,13 @@
 
 import hashlib
 import json
-import subprocess
 
 import pytest
 from conftest import BINARY, BUNDLE_ID, KEY_ID
 from cryptography.hazmat.primitives import serialization
 from given_keys import SigningGateway, configuration, run
-from real_tokens import LIBRARIES, NSS, SOFTHSM, TPM, P11KitServer, SoftHSMToken, await_true
+from polling import await_
+from real_tokens import LIBRARIES, NSS, SOFTHSM, TPM, P11KitServer, SoftHSMToken
 from service import Service, mint, write_key
 from signers import faulty_library
 
@@ -58,7 +58,7 @@ def test_a_gateway_signs_again_after_a_restart_of_the_token_service(tmp_path, ki
         status, answer = gateway.sign()
         assert status == 503, answer
         token.serve()
-        await_true(lambda: gateway.sign()[0] == 200, "the gateway signs again", 60)
+        await_(lambda: gateway.sign()[0] == 200, "the gateway signs again", 60)
         gateway.expect_signature(public_key)
 
 

@@ -9,10 +9,11 @@ import signal
 import socket
 import subprocess
 import tempfile
+import time
 
 import pytest
-from auditing import await_
 from conftest import BINARY
+from polling import await_
 from service import connect_as, digest
 from signers import (
     FAULTY, FILES, REAL, SOFTHSM, KeyLoad, SignerService, children, faults_of_log, is_running, modules_of,
@@ -42,16 +43,15 @@ def descriptors(pid):
 
 @pytest.mark.parametrize("name", [FAULTY, REAL, FILES])
 def test_a_signer_that_starts_under_load_has_no_descriptor_of_the_gateway(service, name):
-    load = KeyLoad(service, connections=3)
-    try:
+    with KeyLoad(service, connections=3) as load:
+        for number in range(3):
+            load.wait_for(200, number, 0, 5)
         assert service.restart(name)[0] == 200
         (pid,) = service.pids(name)
         ours = {target for target in descriptors(service.process.pid).values() if target.startswith(("socket:", "pipe:"))}
         # 0 to 2 are the standard streams, and 3 is the connection to the gateway.
         foreign = {number: target for number, target in descriptors(pid).items() if number > 3 and target in ours}
         assert foreign == {}, f"the signer {name} has sockets of the gateway"
-    finally:
-        load.stop()
 
 
 # Code and secrets in memory
@@ -226,8 +226,8 @@ class ExternalSigner:
     """`privyseal signer --listen` of the user nobody, which owns the second token. The gateway runs as root."""
 
     def __init__(self, directory):
-        directory.chmod(0o755)
         self.service = SignerService(BINARY, directory)
+        directory.chmod(0o755)
         self.place = directory / "signer"
         self.place.mkdir()
         pin = self.service.pins[1]
@@ -245,7 +245,7 @@ class ExternalSigner:
                 [BINARY, "signer", "--listen", self.socket, *options], env=self.service.environment,
                 stdout=log, stderr=log, user=NOBODY, group=NOBODY, extra_groups=[],
             )
-        await_(self.accepts, f"a listening socket: {self.log.read_text()}")
+        await_(self.accepts, lambda: f"a listening socket: {self.log.read_text()}")
 
     def accepts(self):
         with socket.socket(socket.AF_UNIX) as channel:
@@ -292,19 +292,21 @@ def test_a_signer_under_another_user_signs(external):
     signer = service.listed()[REAL]
     (process,) = signer["processes"]
     assert (signer["socket"], process["uid"]) == (str(external.socket), NOBODY)
-    await_(lambda: external.children() == [process["pid"]], f"one process: {external.children()}", 5)
+    await_(lambda: external.children() == [process["pid"]], lambda: f"one process: {external.children()}", 5)
     assert process["pid"] not in service.children()
     assert f"{REAL} at {external.socket}" in service.run("signers", "list")[1].decode()
     assert {"systemCalls", "noNewPrivileges", "parentDeath"} <= layers(service, REAL)
 
 
 def test_a_signer_under_another_user_is_restarted_under_load(external):
-    load = KeyLoad(external.service, connections=2, pause=0.01)
     (old,) = external.service.pids(REAL)
-    assert external.service.restart(REAL)[0] == 200
-    assert external.service.pids(REAL) != [old]
-    await_(lambda: not is_running(old), "the end of the old process", 5)
-    load.stop()
+    with KeyLoad(external.service, connections=2, pause=0.01) as load:
+        for number in range(3):
+            load.wait_for(200, number, 0, 5)
+        assert external.service.restart(REAL)[0] == 200
+        assert external.service.pids(REAL) != [old]
+        await_(lambda: not is_running(old), "the end of the old process", 5)
+        assert load.failed(0, 1, 2, since=time.monotonic()) == []
     external.service.signed += load.signed
     assert (load.failed(0, 1, 2), load.broken) == ([], [])
 

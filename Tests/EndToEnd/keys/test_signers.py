@@ -8,8 +8,8 @@ import subprocess
 import time
 
 import pytest
-from auditing import await_
 from conftest import BINARY
+from polling import await_
 from running import KEY_IDS
 from service import REFUSED_CONFIGURATION
 from signers import FAULTY, FILES, REAL, SOFTHSM, KeyLoad, SignerService, faults_of_log, is_running, modules_of
@@ -22,12 +22,23 @@ TIMEOUT = 1
 class Run:
     """A gateway with light load on each of its three keys."""
 
-    def __init__(self, service):
-        self.service = service
-        service.start()
+    def __init__(self, directory, *signers, **how):
+        self.service = SignerService(BINARY, directory, *signers, **how)
+
+    def __enter__(self):
+        self.service.start()
         for number in range(3):
-            service.await_signature(number)
-        self.load = KeyLoad(service, connections=2, pause=0.02)
+            self.service.await_signature(number)
+        self.load = KeyLoad(self.service, connections=2, pause=0.02)
+        return self
+
+    def __exit__(self, kind, *_):
+        self.service.faults.clear()
+        self.load.stop()
+        status = self.service.stop()
+        if kind is None:
+            assert status == 0
+            assert faults_of_log(self.service, self.load) == []
 
     def begin(self):
         self.service.faults.clear()
@@ -48,18 +59,11 @@ class Run:
         entries = [entry for _, entry in self.service.entries(self.index)]
         return [(entry["label"], entry["reason"]) for entry in entries if "signer-replaced" in entry.values()]
 
-    def end(self):
-        self.service.faults.clear()
-        self.load.stop()
-        assert self.service.stop() == 0
-        assert faults_of_log(self.service, self.load) == []
-
 
 @pytest.fixture(scope="module")
 def run(tmp_path_factory):
-    run = Run(SignerService(BINARY, tmp_path_factory.mktemp("signers"), timeout=TIMEOUT))
-    yield run
-    run.end()
+    with Run(tmp_path_factory.mktemp("signers"), timeout=TIMEOUT) as run:
+        yield run
 
 
 @pytest.fixture
@@ -67,8 +71,7 @@ def service(tmp_path):
     """A gateway that does not run yet."""
     service = SignerService(BINARY, tmp_path, timeout=TIMEOUT)
     yield service
-    if hasattr(service, "process") and service.process.poll() is None:
-        service.stop()
+    service.end()
 
 
 # The list
@@ -138,7 +141,7 @@ def test_restarts_at_the_same_time_fail_no_request(run):
         for _ in range(3)
     ]
     assert [command.wait(30) for command in commands] == [0, 0, 0]
-    await_(lambda: len(run.service.children()) == 3, f"three children: {run.service.children()}", 5)
+    await_(lambda: len(run.service.children()) == 3, lambda: f"three children: {run.service.children()}", 5)
     assert len(set(run.service.children()) - old) == 1
     run.check()
 
@@ -173,9 +176,9 @@ def test_the_old_process_stays_and_signs_if_the_new_one_cannot_open_its_keys(run
     run.service.faults.set(rule)
     status, problem = run.service.restart(FAULTY)
     assert (status, problem["type"]) == (409, "urn:privyseal:problem:signer-not-replaced")
-    assert problem["detail"].endswith(" The running processes still sign.") and reason in problem["detail"]
+    assert problem["detail"].endswith(" The running processes stay.") and reason in problem["detail"]
     run.check()
-    await_(lambda: run.service.children() == before, f"only the old processes: {run.service.children()}", 5)
+    await_(lambda: run.service.children() == before, lambda: f"only the old processes: {run.service.children()}", 5)
     assert run.replacements() == []
 
 
@@ -184,7 +187,7 @@ def test_the_command_prints_why_a_signer_was_not_replaced_and_fails(run):
     run.service.faults.set("C_Initialize rv=0x30")
     status, output, errors = run.service.run("signers", "restart", FAULTY)
     assert (status, output) == (1, b"")
-    assert "CKR_DEVICE_ERROR" in errors.decode() and "The running processes still sign." in errors.decode()
+    assert "CKR_DEVICE_ERROR" in errors.decode() and "The running processes stay." in errors.decode()
 
 
 def test_a_restart_of_a_signer_without_a_process_fails_until_a_new_one_signs(service):
@@ -201,21 +204,20 @@ def test_a_restart_of_a_signer_without_a_process_fails_until_a_new_one_signs(ser
 
 
 def test_a_restart_replaces_the_processes_of_all_tokens_of_a_module(tmp_path):
-    run = Run(SignerService(BINARY, tmp_path, module=SOFTHSM))
-    run.begin()
-    old = [pid for name, pid in rows(run.service.run("signers", "list")[1]) if name == REAL]
-    status, output, _ = run.service.run("signers", "restart", REAL)
-    assert (status, len(old), [name for name, _ in rows(output)]) == (0, 2, [REAL, REAL])
-    assert not {pid for _, pid in rows(output)} & set(old)
-    run.check()
-    run.end()
+    with Run(tmp_path, module=SOFTHSM) as run:
+        run.begin()
+        old = [pid for name, pid in rows(run.service.run("signers", "list")[1]) if name == REAL]
+        status, output, _ = run.service.run("signers", "restart", REAL)
+        assert (status, len(old), [name for name, _ in rows(output)]) == (0, 2, [REAL, REAL])
+        assert not {pid for _, pid in rows(output)} & set(old)
+        run.check()
 
 
 # The end of the gateway and of commands
 
 
 def no_signer_remains(service, seconds=2):
-    await_(lambda: service.remaining() == [], f"the end of the signers {service.remaining()}", seconds)
+    await_(lambda: service.remaining() == [], lambda: f"the end of the signers {service.remaining()}", seconds)
 
 
 @pytest.mark.parametrize(
@@ -230,18 +232,17 @@ def test_the_signers_end_with_their_gateway(service, number, rule):
     for key in range(3):
         service.await_signature(key)
     assert service.remaining() == service.children() and len(service.children()) == 3
-    load = KeyLoad(service)
-    service.faults.set(rule)
-    if rule.startswith("C_Sign"):
-        await_(service.faults.results, f"the action of {rule}", 5)
-    if number == signal.SIGTERM:
-        assert service.stop() == 0
-        # The gateway waits for the ends of its signers.
-        assert service.remaining() == []
-    else:
-        service.kill()
-        no_signer_remains(service)
-    load.stop()
+    with KeyLoad(service):
+        service.faults.set(rule)
+        if rule.startswith("C_Sign"):
+            await_(service.faults.results, f"the action of {rule}", 5)
+        if number == signal.SIGTERM:
+            assert service.stop() == 0
+            # The gateway waits for the ends of its signers.
+            assert service.remaining() == []
+        else:
+            service.kill()
+            no_signer_remains(service)
 
 
 def test_the_signers_end_with_a_gateway_that_is_killed_while_it_starts_them(service):
@@ -284,22 +285,21 @@ def test_a_command_that_is_killed_leaves_no_signer_process(service):
 
 
 def test_the_loss_of_one_of_two_processes_under_load_fails_no_request(tmp_path):
-    run = Run(SignerService(BINARY, tmp_path, f"- name: {FAULTY}\n  processes: 2\n- name: {FILES}\n  processes: 2"))
-    run.begin()
-    kills = 3
-    for count in range(kills):
-        for name in (FAULTY, FILES):
-            pids = run.service.pids(name)
-            assert len(pids) == 2
-            os.kill(pids[count % 2], signal.SIGKILL)
-            await_(lambda: len(set(run.service.pids(name)) - {pids[count % 2]}) == 2, f"two processes of {name}", 5)
-    run.check()
-    run.service.await_complete()
-    counts = {name: signer["losses"] for name, signer in run.service.listed().items()}
-    assert counts == {FAULTY: kills, FILES: kills, REAL: 0}
-    await_(lambda: len(run.service.losses(run.index)) == 2 * kills, "an entry for each loss", 5)
-    assert all("signal 9" in entry["reason"] for entry in run.service.losses(run.index))
-    run.end()
+    with Run(tmp_path, f"- name: {FAULTY}\n  processes: 2\n- name: {FILES}\n  processes: 2") as run:
+        run.begin()
+        kills = 3
+        for count in range(kills):
+            for name in (FAULTY, FILES):
+                pids = run.service.pids(name)
+                assert len(pids) == 2
+                os.kill(pids[count % 2], signal.SIGKILL)
+                await_(lambda: len(set(run.service.pids(name)) - {pids[count % 2]}) == 2, f"two processes of {name}", 5)
+        run.check()
+        run.service.await_complete()
+        counts = {name: signer["losses"] for name, signer in run.service.listed().items()}
+        assert counts == {FAULTY: kills, FILES: kills, REAL: 0}
+        await_(lambda: len(run.service.losses(run.index)) == 2 * kills, "an entry for each loss", 5)
+        assert all("signal 9" in entry["reason"] for entry in run.service.losses(run.index))
 
 
 def test_a_reload_that_changes_the_number_of_processes_fails_no_request(run):
@@ -309,7 +309,7 @@ def test_a_reload_that_changes_the_number_of_processes_fails_no_request(run):
         assert run.service.reload()[0]
         await_(lambda: len(run.service.pids(FAULTY)) == count, f"{count} processes", 5)
         # Those of the earlier configuration end.
-        await_(lambda: len(run.service.children()) == count + 2, f"no other process: {run.service.children()}", 5)
+        await_(lambda: len(run.service.children()) == count + 2, lambda: f"no other process: {run.service.children()}", 5)
     run.check()
 
 

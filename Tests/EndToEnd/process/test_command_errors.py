@@ -3,12 +3,12 @@
 import http.server
 import json
 import subprocess
-import threading
 
 import pytest
 from authority import SERVER, Authority
 from conftest import BINARY, ISSUER_ID
-from service import write_key
+from scripted_server import LocalServer
+from service import digest, mint, write_key
 
 CONFIGURATION = """
 listeners:
@@ -34,10 +34,8 @@ def configuration(tmp_path):
 @pytest.fixture
 def plain_address():
     """The address of an HTTP server without TLS."""
-    server = http.server.HTTPServer(("127.0.0.1", 0), http.server.BaseHTTPRequestHandler)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    yield f"127.0.0.1:{server.server_port}"
-    server.shutdown()
+    with LocalServer(http.server.BaseHTTPRequestHandler) as server:
+        yield f"127.0.0.1:{server.port}"
 
 
 def refused(*arguments, status=1):
@@ -133,6 +131,31 @@ def test_a_wrong_time_is_reported_in_the_words_of_the_option(configuration):
 def test_config_and_admin_together_are_refused_as_that(configuration):
     said = refused("status", "--config", configuration, "--admin", "unix:/missing", status=64)
     assert "not with both" in said
+
+
+@pytest.mark.parametrize(
+    "address, words",
+    [
+        ("unix:/missing/socket", "there is no directory /missing/ for the socket /missing/socket; make it first."),
+        ("unix:/etc/passwd", "/etc/passwd exists, and is not a socket; remove it, or choose another path."),
+        ("192.0.2.1:8080", "192.0.2.1:8080 is not an address of this machine."),
+    ],
+)
+def test_check_finds_an_address_that_serve_could_not_use(configuration, tmp_path, address, words):
+    proxy = "" if address.startswith("unix:") else ", behindProxy: true"
+    client = f'clients: [{{name: shop, tokens: [{{sha256: "{digest(mint())}"}}], allow: [{{apps: ["*"], features: ["*"]}}]}}]'
+    text = configuration.read_text().replace('"127.0.0.1:0"', f'"{address}"{proxy}').replace("anonymous: true", client)
+    configuration.write_text(text.replace(f"audit: {{database: {tmp_path}/audit.db}}", "audit: off"))
+    shown = subprocess.run([BINARY, "check", "--config", configuration], capture_output=True, text=True, timeout=60)
+    assert shown.returncode == 1 and words in shown.stdout, shown
+
+
+def test_check_does_not_make_the_directory_of_an_audit_log(configuration, tmp_path):
+    text = configuration.read_text().replace(f"{tmp_path}/audit.db", f"{tmp_path}/missing/audit.db")
+    configuration.write_text(text)
+    shown = subprocess.run([BINARY, "check", "--config", configuration], capture_output=True, text=True, timeout=60)
+    assert shown.returncode == 1 and f"there is no directory {tmp_path}/missing. Make it first." in shown.stdout, shown
+    assert not (tmp_path / "missing").exists()
 
 
 @pytest.mark.parametrize("fault", ["none", "expired", "another key", "missing"])

@@ -3,15 +3,13 @@
 import fcntl
 import os
 import pathlib
-import signal
 import socket
 import subprocess
 import tempfile
-import time
 
 import pytest
 from conftest import BINARY, ISSUER_ID, ROOT
-from real_tokens import await_true
+from polling import await_
 from service import Service, digest, mint, write_key
 
 # A library whose destructor aborts, as cleanup during use by another thread can.
@@ -33,7 +31,7 @@ def environment(tmp_path):
         (["--version"], 0, ".", ""),
         (["help", "verify"], 0, "USAGE: privyseal verify", ""),
         (["sing"], 64, "", 'There is no command "privyseal sing".'),
-            (["openapi", "sing"], 64, "", "Unexpected argument 'sing'"),
+        (["openapi", "sing"], 64, "", "Unexpected argument 'sing'"),
         (["check", "--config", "/nowhere/gateway.yaml"], 78, "", "privyseal: "),
     ],
 )
@@ -94,7 +92,7 @@ clients:
     ],
     ids=lambda arguments: arguments[0],
 )
-def test_a_module_that_calls_exit_0_ends_only_its_signer_and_the_command_fails(exiting, arguments, call):
+def test_a_module_that_calls_exit_0_ends_only_its_signer_and_the_command_fails(exiting, arguments):
     command = [BINARY, arguments[0], *arguments[1:2], "--config", exiting, *arguments[2:]]
     ended = subprocess.run(command, capture_output=True, text=True, timeout=60)
     assert ended.returncode == 1
@@ -125,7 +123,7 @@ def test_a_command_waits_for_space_in_a_nonblocking_pipe():
         os.close(writer)
         # The process waits for room in the pipe, or has already ended.
         waits = lambda: any("poll" in path.read_text() for path in pathlib.Path(f"/proc/{process.pid}/task").glob("*/wchan"))
-        await_true(lambda: process.poll() is not None or waits(), "the command has something to write")
+        await_(lambda: process.poll() is not None or waits(), "the command has something to write")
         with open(reader, "rb") as pipe:
             answer = pipe.read()
     assert process.returncode == 0
@@ -217,33 +215,31 @@ clients:
 def test_the_service_ends_on_sigterm_with_any_standard_stream_closed(small_gateway, socket_path, closed):
     process = subprocess.Popen(["bash", "-c", f'exec "$0" serve --config "$1" {closed}', BINARY, small_gateway])
     try:
-        end = time.monotonic() + 60
-        while not answers(socket_path):
-            assert process.poll() is None and time.monotonic() < end
-            time.sleep(0.05)
-        process.send_signal(signal.SIGTERM)
+        await_answer(process, socket_path)
+        process.terminate()
         assert process.wait(timeout=30) == 0
     finally:
         process.kill()
         process.wait()
 
 
-def answers(path):
-    with socket.socket(socket.AF_UNIX) as channel:
-        return channel.connect_ex(str(path)) == 0
+def await_answer(process, path, pause=0.05):
+    def answers():
+        assert process.poll() is None
+        with socket.socket(socket.AF_UNIX) as channel:
+            return channel.connect_ex(str(path)) == 0
+
+    await_(answers, "the gateway accepts connections", seconds=60, pause=pause)
 
 
 def test_a_connection_during_the_stop_does_not_crash_the_service(small_gateway, socket_path):
-    for _ in range(40):
-        process = subprocess.Popen([BINARY, "serve", "--config", small_gateway], stderr=subprocess.PIPE, text=True)
-        try:
-            end = time.monotonic() + 60
-            while not answers(socket_path):
-                assert process.poll() is None and time.monotonic() < end
-                time.sleep(0.005)
-            # The gateway may not have handled the connection of `answers` yet.
-            process.send_signal(signal.SIGTERM)
-            _, said = process.communicate(timeout=30)
-        finally:
-            process.kill()
+    for _ in range(15):
+        with subprocess.Popen([BINARY, "serve", "--config", small_gateway], stderr=subprocess.PIPE, text=True) as process:
+            try:
+                await_answer(process, socket_path, pause=0.005)
+                # The gateway may not have handled the connection of `await_answer` yet.
+                process.terminate()
+                _, said = process.communicate(timeout=30)
+            finally:
+                process.kill()
         assert process.returncode == 0, said

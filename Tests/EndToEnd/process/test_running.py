@@ -1,4 +1,4 @@
-"""Short versions of the tests in scripts/soak, and starts."""
+"""A gateway with slow clients, with reloads and changes of certificates under load, and starts."""
 
 import socket
 import subprocess
@@ -93,11 +93,9 @@ exec {BINARY} "$@"
 def test_reloads_under_load_fail_no_request(place, kind):
     reloads = Reloads(BINARY, place, kind(place))
     with reloads.service as service:
-        load = Load(place, reloads.url, reloads.token)
-        try:
+        with Load(place, reloads.url, reloads.token) as load:
             for number in range(30):
                 reloads.one(number)
-        finally:
             requests, failed = load.stop()
         assert requests > 0 and failed == 0
         assert reloads.surprises == []
@@ -116,8 +114,7 @@ def test_a_reload_refuses_every_broken_file_and_changes_nothing(place, kind):
 
 def test_certificates_change_without_a_failed_handshake(place):
     changes = CertificateChanges(BINARY, place)
-    with changes.service:
-        callers = TLSClients(changes)
+    with changes.service, TLSClients(changes) as callers:
         for way in ("together", "one by one", "reload"):
             changed = changes.change(way)
             assert callers.await_certificate(changes.expected, 10) - changed < 3

@@ -145,14 +145,14 @@ def test_the_first_finding_names_the_mistake(public_key, number):
     "profile, header, claims, cure",
     [
         ("weatherkit", PLAIN, {"iss": TEAM, "sub": "com.example.weather"}, "exactly these members, all strings: alg, kid, id."),
-        ("maps-server", TYPED, {"iss": TEAM}, "A token for maps-server needs these: iss, iat, exp, scope."),
+        ("weatherkit", WEATHER_HEADER, {"iss": TEAM}, "A token for weatherkit needs these: iss, iat, exp, sub."),
     ],
 )
 def test_the_cure_names_what_a_token_of_the_service_has(public_key, profile, header, claims, cure):
     now = int(time.time())
     text = token(header, {"iat": now - 60, "exp": now + 600, **claims})
     _, answer = explained(public_key, text, "--service", profile)
-    assert cure in answer["findings"][0]["cure"], answer
+    assert any(cure in finding["cure"] for finding in answer["findings"]), answer
 
 
 def test_an_unknown_service_is_refused_with_the_known_ones(public_key):

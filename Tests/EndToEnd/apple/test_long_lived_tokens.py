@@ -127,8 +127,13 @@ def test_a_clock_that_differs_from_apples_is_told_with_its_consequences(ahead, s
     assert part in ended.stdout
 
 
-@pytest.mark.parametrize("date", ["", "now", "Sun, 99 Nov 2026 10:00:00 GMT", "2026-11-22T10:00:00Z", "x" * 10_000])
+@pytest.mark.parametrize("date", ["now", "Sun, 99 Nov 2026 10:00:00 GMT", "2026-11-22T10:00:00Z", "x" * 10_000])
 def test_a_text_that_is_no_date_is_refused(date):
     ended = subprocess.run([BINARY, "token", "check", "--date", date], capture_output=True, text=True)
     assert ended.returncode == 64
     assert "is not the value of a header Date: give one such as Sun, 22 Nov 2026" in ended.stderr
+
+
+def test_an_empty_date_is_explained():
+    ended = subprocess.run([BINARY, "token", "check", "--date", ""], capture_output=True, text=True)
+    assert ended.returncode == 64 and "--date is empty. If curl made the value, it got no answer." in ended.stderr

@@ -505,7 +505,8 @@ def texts():
     yield refused("a token of 16 KiB and a byte", "The token is longer than 16384 bytes.", of_length(LONGEST + 1))
     yield refused("dots only", NOT_THREE_PARTS, lambda _: "eyJ" + "." * 10_000)
     yield refused("a payload that is not JSON", not_json("payload"), signed({"alg": "ES256", "kid": "ec"}, b"web"))
-    yield refused("a payload that is an array", invalid("payload", "value"), signed({"alg": "ES256", "kid": "ec"}, [web()]))
+    yield refused("a payload that is an array", "The token has a payload that is no JSON object.",
+                  signed({"alg": "ES256", "kid": "ec"}, [web()]))
     yield refused("a payload of 10,000 nested arrays", not_json("payload"),
                   signed({"alg": "ES256", "kid": "ec"}, b"[" * 10_000))
     yield refused("a nested JWT", not_json("payload"), lambda world: compact(

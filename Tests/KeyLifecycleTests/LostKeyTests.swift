@@ -219,6 +219,18 @@ struct LostKeyTests {
         await fixture.close()
     }
 
+    @Test("Two IDs of one key are no difference after one of them is retired and no longer configured")
+    func retiredTwin() async throws {
+        let fixture = try await LifecycleTestGateway()
+        try fixture.declare("SECOND", at: try handle(fixture, "ACTIVE").settings.uri.text)
+        await fixture.snapshots.current.ring.openMissing()
+        #expect(fixture.lifecycle.overview().differences.contains { $0.contains("the same private key") })
+        _ = try await fixture.change(.retire, "SECOND")
+        fixture.reload { _ in }
+        #expect(!fixture.lifecycle.overview().differences.contains { $0.contains("the same private key") })
+        await fixture.close()
+    }
+
     @Test("A destruction must name the token of the configuration")
     func otherToken() async throws {
         let fixture = try await LifecycleTestGateway(staging: true)

@@ -181,7 +181,7 @@ extension KeyLifecycleOverview {
                         + "for \(account.issuerID): it signs nothing. Correct the issuer ID.")
             }
         }
-        sentences += Self.twins(records)
+        sentences += twins(records.filter { $0.isCompromised || $0.state.mayReturn || stateCache.isDeclared($0.keyID) })
         for record in records {
             switch (record.state, stateCache.isDeclared(record.keyID)) {
             case (.active, false), (.retiring, false), (.staged, false), (.suspended, false):
@@ -204,8 +204,7 @@ extension KeyLifecycleOverview {
 
     /// Keys with different IDs and the same private key, such as a file that was copied under a wrong name.
     private static func twins(_ records: [KeyLifecycleRecord]) -> [String] {
-        let groups = Dictionary(
-            grouping: records.filter { $0.state != .destroyed && $0.fingerprint != nil }, by: \.fingerprint)
+        let groups = Dictionary(grouping: records.filter { $0.fingerprint != nil }, by: \.fingerprint)
         return groups.values.filter { $0.count > 1 }.map { twins in
             let names = twins.map(\.keyID).joined(separator: " and ")
             let isStolen = twins.contains(where: \.isCompromised)
@@ -214,6 +213,11 @@ extension KeyLifecycleOverview {
                 + " Give each ID the key that Apple issued for it."
         }.sorted()
     }
+}
+
+extension KeyLifecycleState {
+    /// Whether an order can let the key sign again.
+    fileprivate var mayReturn: Bool { self != .retired && self != .destroyed }
 }
 
 extension KeyHandle {

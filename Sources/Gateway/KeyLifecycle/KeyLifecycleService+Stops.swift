@@ -124,7 +124,7 @@ final class KeyStop: Sendable {
     /// a clock may have been set, and an administrator may give the same order again after the key was resumed.
     func isRecorded(in record: KeyLifecycleRecord) -> Bool {
         let count = Self.count(order, by: actor, in: record)
-        return if let earlier { count > earlier } else { count > 0 && !record.state.signs }
+        return if let earlier { count > earlier } else { count > 0 && record.state.stopped(as: state) == record.state }
     }
 
     private static func count(_ order: KeyChangeOrder, by actor: String, in record: KeyLifecycleRecord) -> Int {

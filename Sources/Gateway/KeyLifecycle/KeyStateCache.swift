@@ -34,8 +34,8 @@ public final class KeyStateCache: KeyStates {
         var deadlineOffsets = DeadlineOffsets()
         /// The fingerprints of keys that are compromised or destroyed.
         var lost: Set<PublicKeyFingerprint> = []
-        /// The fingerprints of open keys, by key ID. The register may not have them yet.
-        var open: [String: PublicKeyFingerprint] = [:]
+        /// The fingerprints of keys that are compromised, also by a stop that is not recorded yet.
+        var compromised: Set<PublicKeyFingerprint> = []
         var isLoaded = false
     }
 
@@ -88,11 +88,8 @@ public final class KeyStateCache: KeyStates {
         }
     }
 
-    public func note(_ fingerprint: PublicKeyFingerprint, ofOpen keyID: String) {
-        state.withLock { state in
-            guard state.open.updateValue(fingerprint, forKey: keyID) != fingerprint else { return }
-            state.publish(fleetClock)
-        }
+    public func isCompromised(_ fingerprint: PublicKeyFingerprint) -> Bool {
+        state.withLock { $0.compromised.contains(fingerprint) }
     }
 
     public func fingerprint(of keyID: String) -> PublicKeyFingerprint? {
@@ -318,14 +315,8 @@ extension KeyStateCache.State {
     fileprivate mutating func publish(_ clock: FleetClock?) {
         lost = Set(records.values.filter(\.isUntrusted).compactMap(\.fingerprint))
         let held = held
-        // Another person may have the private key, perhaps under another ID.
-        let open = open
-        func fingerprint(_ record: KeyLifecycleRecord) -> PublicKeyFingerprint? {
-            record.fingerprint ?? open[record.keyID]
-        }
-        let stolen = Set(
-            records.values.filter { $0.isCompromised || held[$0.keyID] == .compromised }.compactMap(fingerprint))
-        func isStolen(_ record: KeyLifecycleRecord) -> Bool { fingerprint(record).map(stolen.contains) ?? false }
+        compromised = Set(
+            records.values.filter { $0.isCompromised || held[$0.keyID] == .compromised }.compactMap(\.fingerprint))
         shownBefore = nil
         for issuerID in Set(accounts.map(\.issuerID)).union(served.keys) {
             let own = records.values.filter { $0.issuerID == issuerID }
@@ -336,12 +327,12 @@ extension KeyStateCache.State {
                     changesAt = .now + clock.remaining(until: effect)
                     shownBefore = [shownBefore, effect].compactMap(\.self).min()
                 }
-                let state = current.stopped(as: held[record.keyID] ?? (isStolen(record) ? .compromised : nil))
+                let state = current.stopped(as: held[record.keyID])
                 return (record.keyID, AccountKeys.Key(state: state, deadline: deadlineOffsets.deadline(of: record)))
             }
             let account = account(issuerID)
             account.set(
-                active: own.first { $0.state(by: clock) == .active && held[$0.keyID] == nil && !isStolen($0) }?.keyID,
+                active: own.first { $0.state(by: clock) == .active && held[$0.keyID] == nil }?.keyID,
                 keys: Dictionary(keys) { first, _ in first }, changesAt: changesAt)
         }
     }

@@ -21,7 +21,7 @@ public final class LoginHistoryFile: LoginHistory {
     private let isMemoryOnly = Atomic<Bool>(false)
     private let logger = Logger(label: "privyseal.signers")
 
-    /// In bytes. A signer that makes attempts with the longest names fills 400 KB.
+    /// In bytes. A signer that makes attempts with the longest names fills 1.6 MB.
     private static let maximumSize = 16 << 20
 
     /// - Parameter makesDirectory: whether a first login makes a directory that is missing.
@@ -71,7 +71,9 @@ public final class LoginHistoryFile: LoginHistory {
 
     private func read() throws(KeyError) -> [Entry] {
         let bytes: [UInt8]
-        do throws(BoundedFile.Failure) { bytes = try BoundedFile.read(path, limit: Self.maximumSize) } catch {
+        do throws(BoundedFile.Failure) {
+            bytes = try BoundedFile.read(path, limit: Self.maximumSize, followsLinks: false)
+        } catch {
             switch error {
             case .system(ENOENT): return []
             case .system(let code): throw failure("read", code)
@@ -109,13 +111,13 @@ public final class LoginHistoryFile: LoginHistory {
 
 extension [LoginHistoryFile.Entry] {
     /// Of each signer. The oldest entries go first.
-    private static var limit: Int { 64 }
+    private static var limit: Int { 256 }
 
-    /// The signer's own record. Without one, that of another signer with the same token and secret, for example after a new
-    /// name in the configuration.
+    /// A refusal of any signer with the same token and secret; the signer's own record; or else that of another signer, for
+    /// example after a new name in the configuration.
     fileprivate func record(of attempt: LoginAttempt) -> LoginRecord? {
-        let known = last { $0.attempt == attempt }
-        return (known ?? last { $0.attempt.token == attempt.token && $0.attempt.secret == attempt.secret })?.record
+        let same = filter { $0.attempt.token == attempt.token && $0.attempt.secret == attempt.secret }
+        return (same.last { $0.record.state == .refused } ?? same.last { $0.attempt == attempt } ?? same.last)?.record
     }
 
     fileprivate mutating func note(_ state: LoginRecord.State, of attempt: LoginAttempt) {

@@ -12,6 +12,9 @@ struct NoticeLimit {
         self.period = period
     }
 
+    /// Whether the last one was the first of its period that was not admitted.
+    var hasJustBegunToRefuse: Bool { count == limit + 1 }
+
     mutating func admitsNext() -> Bool {
         if .now() - begun > period { (begun, count) = (.now(), 0) }
         count += 1

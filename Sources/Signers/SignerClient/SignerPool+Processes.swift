@@ -40,7 +40,16 @@ extension SignerPool {
     private func handle(_ notice: SignerNotice) {
         switch notice {
         case .event(let backend, let event):
-            state.withLock { $0.events.admitsNext() ? $0.backends[backend]?.report : nil }?(event.shortened)
+            let (report, isOverLimit) = state.withLock { state in
+                let isAdmitted = state.events.admitsNext()
+                return (isAdmitted ? state.backends[backend]?.report : nil, state.events.hasJustBegunToRefuse)
+            }
+            report?(event.shortened)
+            if isOverLimit {
+                logger.warning(
+                    "The signer reports more than 100 events a minute; the others are not recorded",
+                    metadata: ["signer": "\(settings.name)"])
+            }
         case .log(let line): SignerMessages.log(line, of: settings.name)
         case .metrics(let records): SignerMetricRecords.record(records, of: settings.name)
         case .progress: break

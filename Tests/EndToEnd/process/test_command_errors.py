@@ -136,7 +136,7 @@ def test_config_and_admin_together_are_refused_as_that(configuration):
 @pytest.mark.parametrize(
     "address, words",
     [
-        ("unix:/missing/socket", "there is no directory /missing/ for the socket /missing/socket; make it first."),
+        ("unix:/missing/socket", "there is no directory /missing/ for the socket /missing/socket. Make it first."),
         ("unix:/etc/passwd", "/etc/passwd exists, and is not a socket; remove it, or choose another path."),
         ("192.0.2.1:8080", "192.0.2.1:8080 is not an address of this machine."),
     ],

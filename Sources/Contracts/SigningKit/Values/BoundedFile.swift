@@ -16,9 +16,13 @@ public enum BoundedFile {
     /// - Parameters:
     ///   - limit: in bytes.
     ///   - mayBePipe: whether to read a FIFO or a device, too. The call then waits until another process writes to it.
-    public static func read(_ path: String, limit: Int, mayBePipe: Bool = false) throws(Failure) -> [UInt8] {
+    ///   - followsLinks: whether the last component of the path may be a symbolic link.
+    public static func read(
+        _ path: String, limit: Int, mayBePipe: Bool = false, followsLinks: Bool = true
+    ) throws(Failure) -> [UInt8] {
         // O_NONBLOCK: without it, opening a FIFO waits until another process opens it for writing (fifo(7)).
-        let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | (mayBePipe ? 0 : O_NONBLOCK))
+        let flags = (mayBePipe ? 0 : O_NONBLOCK) | (followsLinks ? 0 : O_NOFOLLOW)
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | flags)
         guard descriptor >= 0 else { throw .system(errno) }
         defer { close(descriptor) }
         if !mayBePipe { try requireRegularFile(descriptor) }

@@ -4,7 +4,9 @@ import SigningKit
 enum EnvironmentReader {
     private static let prefix = "PRIVYSEAL_"
     /// Variables of the programs in `clients/`.
-    private static let ofClients: Set = ["PRIVYSEAL_URL", "PRIVYSEAL_TOKEN_FILE", "PRIVYSEAL_CA_FILE"]
+    private static let ofClients: Set = [
+        "PRIVYSEAL_URL", "PRIVYSEAL_TOKEN_FILE", "PRIVYSEAL_CA_FILE", "PRIVYSEAL_REPLACE_NONCE",
+    ]
 
     static func read(
         _ environment: [String: String], into configuration: inout GatewayConfiguration, _ findings: Findings

@@ -113,12 +113,12 @@ extension SettingNode {
         guard expected == .wholeNumber, case .scalar(let text, isPlain: true) = content else {
             return "is \(kind.rawValue)"
         }
+        if kind == .number, text.contains(".") { return "has a fraction" }
         let digits = text.hasPrefix("-") ? text.dropFirst() : text[...]
-        if kind == .number { return digits.contains(".") ? "has a fraction" : "is too large" }
         guard !digits.isEmpty, digits.utf8.allSatisfy((UInt8(ascii: "0")...UInt8(ascii: "9")).contains) else {
             return "is \(kind.rawValue)"
         }
-        return digits.hasPrefix("0") ? "begins with a zero" : "is too large"
+        return digits.hasPrefix("0") ? "begins with a zero" : "is out of range"
     }
 
     /// The remedies for values that older YAML parsers accept.

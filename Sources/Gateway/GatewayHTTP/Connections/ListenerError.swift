@@ -4,6 +4,7 @@ import Glibc
 public enum ListenerError: Error, CustomStringConvertible {
     /// The address is in use.
     case occupied(String)
+    case noDirectory(String, of: String)
     /// This user may not use the address.
     case forbidden(String)
     /// The system refuses the address.
@@ -28,6 +29,8 @@ public enum ListenerError: Error, CustomStringConvertible {
         switch self {
         case .occupied(let what):
             "The gateway cannot listen: \(what). Free the address, or choose another one."
+        case .noDirectory(let directory, let path):
+            "The gateway cannot listen: there is no directory \(directory) for the socket \(path). Make it first."
         case .forbidden(let what), .unusable(let what): "The gateway cannot listen: \(what)."
         }
     }

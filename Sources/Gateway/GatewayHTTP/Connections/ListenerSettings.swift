@@ -28,13 +28,15 @@ public struct ListenerSettings: Sendable {
         }
     }
 
-    /// The same beside a running gateway, which may have the address, and for a user who may have fewer rights than it.
-    ///
-    /// - Throws: if no gateway on this machine could listen at the address.
+    /// The same without the faults that a start of the service can remove: another process has the address, such as the
+    /// running gateway; this user has fewer rights than the service; or systemd makes the directory (`RuntimeDirectory`).
     public func requireUsableAddress() throws(ListenerError) {
         do throws(ListenerError) { try requireFreeAddress() } catch {
-            guard case .unusable = error else { return }
-            throw error
+            switch error {
+            case .occupied, .forbidden: return
+            case .noDirectory(let directory, _) where directory.hasPrefix("/run/"): return
+            case .noDirectory, .unusable: throw error
+            }
         }
     }
 }

@@ -21,11 +21,10 @@ enum UnixSocket {
     static func requireFree(_ path: String) throws(ListenerError) {
         var status = stat()
         guard lstat(path, &status) == 0 else {
-            let directory = path.prefix(through: path.lastIndex(of: "/") ?? path.startIndex)
-            guard access(String(directory), F_OK) == 0 else {
-                throw .unusable("there is no directory \(directory) for the socket \(path); make it first")
-            }
-            return
+            let directory = String(path.prefix(through: path.lastIndex(of: "/") ?? path.startIndex))
+            if access(directory, F_OK) == 0 { return }
+            guard errno == ENOENT || errno == ENOTDIR else { throw .unopened(path, errno) }
+            throw .noDirectory(directory, of: path)
         }
         guard status.st_mode & S_IFMT == S_IFSOCK else {
             throw .unusable("\(path) exists, and is not a socket; remove it, or choose another path")

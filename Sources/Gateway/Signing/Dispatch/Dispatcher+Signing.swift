@@ -238,6 +238,10 @@ extension Dispatcher {
     /// Throws unless the key may sign. Call it after signing, too: an administrator may have stopped the key meanwhile.
     func requireUse(of selected: SelectedKey, for request: ResolvedRequest) throws(GatewayError) {
         let keyID = selected.key.identity.keyID
+        // Another person may have the private key, whatever ID the configuration gives it.
+        if selected.key.handle.isCompromised {
+            throw selected.life == nil ? .keyNotInUse(keyID, .compromised) : .noKeyInUse(app: request.app.bundleID)
+        }
         if let life = selected.life {
             guard life.key(keyID)?.state.signs == true else { throw .noKeyInUse(app: request.app.bundleID) }
             // In a fleet, another key becomes active at the agreed time, also if a request took longer.

@@ -10,7 +10,6 @@ extension KeyHandle {
     func fill(_ replica: KeyReplica, with key: any SigningKey) {
         replica.note(tokenSerial: key.tokenSerial)
         if let difference = difference(of: key) { return fail(replica, with: .unfit(difference)) }
-        audit?.keyStates.note(PublicKeyFingerprint(of: key.publicKey), ofOpen: settings.keyID)
         replica.fill(with: key)
     }
 

@@ -76,6 +76,12 @@ public final class KeyHandle: Sendable {
     /// The lifecycle state; nil without a register.
     public var lifeState: KeyLifecycleState? { life?.key(settings.keyID)?.state }
 
+    /// Whether the open key is compromised under any ID.
+    var isCompromised: Bool {
+        guard let audit, let fingerprint else { return false }
+        return audit.keyStates.isCompromised(fingerprint)
+    }
+
     /// Whether a signature of the key proves anything, see `KeyStates.isTrustworthy`. True without an audit log.
     public var isTrustworthy: Bool {
         guard let audit else { return true }

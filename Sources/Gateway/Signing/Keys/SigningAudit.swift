@@ -12,8 +12,8 @@ public protocol KeyStates: Sendable {
     /// The fingerprint that the register has for the key; nil if it has none.
     func fingerprint(of keyID: String) -> PublicKeyFingerprint?
 
-    /// Notes the fingerprint of a key that was opened, so that it does not sign if it is compromised under another ID.
-    func note(_ fingerprint: PublicKeyFingerprint, ofOpen keyID: String)
+    /// Whether the private key is compromised under any ID, in any account.
+    func isCompromised(_ fingerprint: PublicKeyFingerprint) -> Bool
 
     /// Sets the accounts and clients of the configuration that begins to serve.
     func declare(_ accounts: [AccountSettings], clients: [ClientSettings], at time: Timestamp)

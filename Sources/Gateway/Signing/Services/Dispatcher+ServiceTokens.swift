@@ -88,7 +88,7 @@ extension Dispatcher {
     /// Whether the configuration still has the key, and its state lets it sign.
     private func mayUse(_ keyID: String, for request: ResolvedRequest) -> Bool {
         guard let app = request.activeKeyOf, let life = app.life else { return keyID == request.key.settings.keyID }
-        return app.key(keyID) != nil && life.key(keyID)?.state.signs == true
+        return app.key(keyID)?.handle.isCompromised == false && life.key(keyID)?.state.signs == true
     }
 
     private func recordHandOut(of token: IssuedToken, to request: ResolvedRequest) async throws(GatewayError) {

@@ -42,7 +42,7 @@ extension ServiceProfile {
     /// - Parameter chosen: what the request chooses; nil for what the service has.
     func lifetime(of service: ServiceSettings, _ choices: ServiceTokenChoices, _ chosen: Int64? = nil) -> Int64 {
         guard let lifetime else { return claims.isEmpty ? .max : Self.oldest }
-        // Choices that Apple would refuse are refused later.
+        // `compose` refuses choices that Apple would refuse.
         let limit = (try? check(choices)) ?? nil
         return min(chosen ?? service.lifetime ?? lifetime.standard, limit ?? .max)
     }

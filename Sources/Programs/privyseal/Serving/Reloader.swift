@@ -105,10 +105,7 @@ final class Reloader: Service {
             let changes = configuration.changes(from: known).map(\.description)
             let renewals = try renewals(configuration)
             // A trial does not log in, because the token counts wrong PINs.
-            let isSame = changes.isEmpty && renewals.isEmpty
-            outcome =
-                isTrial
-                ? isSame ? .unchanged : .wouldApply(changes) : try await apply(configuration, changes, renewals)
+            outcome = isTrial ? .wouldApply(changes) : try await apply(configuration, changes, renewals)
         } catch {
             outcome = .refused(error.sentence)
             digest = digest ?? error.digest

@@ -315,7 +315,7 @@ def test_an_import_and_a_destruction_cover_both_tokens_with_a_result_for_each(jo
     jobs.await_end()
     assert jobs.objects() == [2, 2]
     jobs.service.await_places("ready", "ready")
-    await_(lambda: jobs.service.places(NEW) == ["ready", "ready"], "the key at both places")
+    await_(lambda: jobs.service.places(NEW) == ["ready", "ready"], "the key at both places", seconds=90)
     assert jobs.service.states()[NEW] == "staged"
     (change,) = [entry for _, entry in changes(AuditCopy(jobs.service.database)) if entry["action"] == "import" and entry.get("to")]
     evidence = change["evidence"]

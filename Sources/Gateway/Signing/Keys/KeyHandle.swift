@@ -116,7 +116,7 @@ public final class KeyHandle: Sendable {
     public var publicKey: P256.Signing.PublicKey? { openKey?.key.publicKey }
     var signsInCaller: Bool { openKey?.key.signsInCaller ?? false }
     public var custody: KeyCustody? { openKey?.key.custody }
-    public var fingerprint: PublicKeyFingerprint? { publicKey.map(PublicKeyFingerprint.init(of:)) }
+    public var fingerprint: PublicKeyFingerprint? { openKey?.publicKeyFingerprint }
 
     /// Whether there was a verification failure.
     package var hasMadeBadSignature: Bool { replicas.contains { $0.hasMadeBadSignature } }

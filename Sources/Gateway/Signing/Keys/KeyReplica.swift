@@ -175,6 +175,8 @@ public final class KeyReplica: Sendable {
 /// An open key. It is a class, so that a request retains it with one reference.
 final class OpenKey: Sendable {
     let key: any SigningKey
+    /// Computed once: each request compares it with those of compromised keys.
+    let publicKeyFingerprint: PublicKeyFingerprint
     /// Base64url of the fingerprint's 32 bytes.
     let fingerprint: [UInt8]
     /// Whether proofs of the key cost money or a login, so that they have a schedule.
@@ -185,7 +187,8 @@ final class OpenKey: Sendable {
     init(_ key: any SigningKey) {
         self.key = key
         hasProofSchedule = key.proofSchedule != .unlimited
-        fingerprint = Base64.url.encode(PublicKeyFingerprint(of: key.publicKey).bytes)
+        publicKeyFingerprint = PublicKeyFingerprint(of: key.publicKey)
+        fingerprint = Base64.url.encode(publicKeyFingerprint.bytes)
     }
 
     func isVerificationDue(_ mode: VerificationMode, isSuspicious: Bool) -> Bool {

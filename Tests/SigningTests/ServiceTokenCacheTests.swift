@@ -32,7 +32,7 @@ struct ServiceTokenCacheTests {
         let token = try token(issuedAt: begun, refreshAfter: begun + 3000)
         #expect(token.isFresh(at: begun) && token.isFresh(at: begun + 2999))
         #expect(!token.isFresh(at: begun + 3000) && !token.isFresh(at: begun - 61))
-        // No time has to pass for this one, whatever the clock says.
+        // A token that was to be refreshed at once stays old after the clock is set back by a second.
         #expect(try !self.token(issuedAt: begun, refreshAfter: begun).isFresh(at: begun - 1))
     }
 }

@@ -146,7 +146,26 @@ def sha256(data):
     return base64.urlsafe_b64encode(hashlib.sha256(data).digest()).decode().rstrip("=")
 
 
-class KeepingLoad:
+class StoppableLoad:
+    """Connections with a thread each, `_threads`, which end when `_is_stopping` is true, and keep their first `_error`."""
+
+    def stop(self):
+        """Raises the error of a connection whose thread ended with one."""
+        self._is_stopping = True
+        for thread in self._threads:
+            thread.join(30)
+            assert not thread.is_alive(), "a request was never answered"
+        if self._error:
+            raise self._error
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.stop()
+
+
+class KeepingLoad(StoppableLoad):
     """Connections that send requests one after the other, singly and in batches, and record every answer."""
 
     numbers = itertools.count()
@@ -248,21 +267,6 @@ class KeepingLoad:
 
     def count_by_status(self):
         return collections.Counter(status for _, status, _ in self.answers)
-
-    def stop(self):
-        """Raises the error of a connection whose thread ended with one."""
-        self._is_stopping = True
-        for thread in self._threads:
-            thread.join(30)
-            assert not thread.is_alive(), "a request was never answered"
-        if self._error:
-            raise self._error
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *_):
-        self.stop()
 
 
 # Contents of the log

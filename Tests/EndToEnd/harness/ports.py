@@ -7,7 +7,7 @@ import random
 import socket
 
 # Below the ports that the kernel chooses for listeners and connections (net.ipv4.ip_local_port_range), and others in each
-# worker of pytest: nobody takes the port before its server listens.
+# worker of pytest: no other process takes the port before its server listens.
 FIRST = 20_000 + 500 * int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw"))
 PORTS = itertools.cycle(random.sample(range(FIRST, FIRST + 500), 500))
 

@@ -82,7 +82,7 @@ def watch(sign, pid):
 class Service:
     """`privyseal serve` under a service manager, which it notifies when it is ready and when a reload is complete.
 
-    A gateway that nobody stops ends with this process."""
+    A gateway that a test does not stop ends with this process."""
 
     # Further options of the command line.
     options = ()

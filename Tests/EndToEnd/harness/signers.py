@@ -12,7 +12,7 @@ import sqlite3
 import threading
 import time
 
-from auditing import AuditedService, everything_wrong, signed
+from auditing import AuditedService, StoppableLoad, everything_wrong, signed
 from polling import await_
 from real_tokens import SOFTHSM, copy_tokens, make_token
 from running import ISSUER_ID, KEY_IDS
@@ -278,7 +278,7 @@ def modules_of(pid):
 Answer = collections.namedtuple("Answer", "asked answered status type detail")
 
 
-class KeyLoad:
+class KeyLoad(StoppableLoad):
     """One connection or more for each key, which send requests one after the other and keep every answer."""
 
     def __init__(self, service, numbers=(0, 1, 2), connections=1, pause=0.04, prefix="load"):
@@ -368,21 +368,6 @@ class KeyLoad:
             return found[count - 1].answered if len(found) >= count else None
 
         return self.wait(last, seconds, f"{count} answers with {status} for key {number}")
-
-    def stop(self):
-        """Raises the error of a connection whose thread ended with one."""
-        self._is_stopping = True
-        for thread in self._threads:
-            thread.join(30)
-            assert not thread.is_alive(), "a request was never answered"
-        if self._error:
-            raise self._error
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *_):
-        self.stop()
 
 
 def faults_of_log(service, *loads):

@@ -32,7 +32,7 @@ public struct TallyKey: Hashable, Sendable {
         self.outcome = outcome
     }
 
-    /// From a row of a search index, which somebody may have changed.
+    /// From a row of a search index. The file or table of an index has no signature, so a row may have any values.
     ///
     /// - Parameter hour: since 1970.
     /// - Returns: nil for an hour outside the years 0 to 9999: the time of an entry is in these.

@@ -1,6 +1,6 @@
 import Glibc
 
-/// CLOCK_MONOTONIC, which nobody can set, and which all processes of a machine share: a signer can compare a deadline of
+/// CLOCK_MONOTONIC, which a process cannot set, and which all processes of a machine share: a signer can compare a deadline of
 /// the gateway.
 public enum MonotonicTime {
     public static func nanoseconds() -> UInt64 {

@@ -238,7 +238,7 @@ extension Dispatcher {
     /// Throws unless the key may sign. Call it after signing, too: an administrator may have stopped the key meanwhile.
     func requireUse(of selected: SelectedKey, for request: ResolvedRequest) throws(GatewayError) {
         let keyID = selected.key.identity.keyID
-        // Another person may have the private key, whatever ID the configuration gives it.
+        // The register may have the private key as compromised under another ID than the configuration.
         if selected.key.handle.isCompromised {
             throw selected.life == nil ? .keyNotInUse(keyID, .compromised) : .noKeyInUse(app: request.app.bundleID)
         }

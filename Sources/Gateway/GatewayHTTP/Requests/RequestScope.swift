@@ -121,11 +121,11 @@ enum RequestBody {
         _ request: Request, upTo limit: Int = maximumLength,
         reserve: (Int) throws(Problem) -> Void = { _ throws(Problem) in }
     ) async throws -> [UInt8] {
-        try requireJSON(request.headers[.contentType])
-        try requirePlain(request.headers[.contentEncoding])
+        try requireJSON(request.headers.value(.contentType))
+        try requirePlain(request.headers.value(.contentEncoding))
         var bytes: [UInt8] = []
         // Refuse a Content-Length above the limit before reading the first byte.
-        let length = request.headers[.contentLength].flatMap { Int($0) }
+        let length = request.headers.value(.contentLength).flatMap { Int($0) }
         if let length {
             guard length <= limit else { throw tooLarge(limit) }
             try reserve(length)

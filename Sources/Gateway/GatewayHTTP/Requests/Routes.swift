@@ -92,7 +92,7 @@ public struct Routes: Sendable {
 
     func respond(to request: Request, on connection: Connection) async -> Response {
         let begun = ContinuousClock.now
-        let parent = request.headers[.traceParent].flatMap {
+        let parent = request.headers.value(.traceParent).flatMap {
             TraceContext(traceparent: $0, tracestate: request.headers[.traceState])
         }
         let span = tracing?.begin(under: parent)
@@ -245,7 +245,7 @@ public struct Routes: Sendable {
 
     /// The caller's own ID if it is valid, otherwise a new one.
     private static func requestID(_ request: Request) -> String {
-        guard let given = request.headers[.requestID], RequestID.accept(given) else { return RequestID.next() }
+        guard let given = request.headers.value(.requestID), RequestID.accept(given) else { return RequestID.next() }
         return given
     }
 }

@@ -154,7 +154,7 @@ extension RequestScope {
     /// The text after `Bearer` (RFC 6750 §2.1), in any case (RFC 9110 §11.1). For another scheme it returns an empty
     /// token, which is never valid. Nil would count as no proof at all.
     private static func token(in request: Request) -> String? {
-        guard let header = request.headers[.authorization] else { return nil }
+        guard let header = request.headers.value(.authorization) else { return nil }
         let scheme = "bearer "
         guard header.utf8.count > scheme.utf8.count,
             header.utf8.prefix(scheme.utf8.count).equalsIgnoringASCIICase(scheme)

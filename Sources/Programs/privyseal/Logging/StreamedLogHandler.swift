@@ -139,10 +139,12 @@ struct LogLine {
         var line: [UInt8] = []
         line.reserveCapacity(384)
         line += Timestamp.now().rfc3339
-        for text in [" ", level.rawValue, " ", logger, ": "] { line += text.utf8 }
+        line += " \(level.rawValue) \(logger): ".utf8
         Self.append(message, to: &line)
         for field in fields {
-            for text in [" ", field.name, "="] { line += text.utf8 }
+            line.append(UInt8(ascii: " "))
+            line += field.name.utf8
+            line.append(UInt8(ascii: "="))
             switch field.value {
             case .text(let text): Self.append(text, to: &line)
             case .number(let number): line += "\(number)".utf8

@@ -7,8 +7,9 @@ public import Testing
 public struct SoftHSMTrait: SuiteTrait, TestTrait, TestScoping {
     public var isRecursive: Bool { true }
 
+    @concurrent
     public func provideScope(
-        for test: Test, testCase: Test.Case?, performing function: @Sendable () async throws -> Void
+        for test: Test, testCase: Test.Case?, performing function: @concurrent @Sendable () async throws -> Void
     ) async throws {
         // `testCase` is nil for the suite itself; only its tests take the lock.
         guard testCase != nil else { return try await function() }

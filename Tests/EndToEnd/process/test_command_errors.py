@@ -62,6 +62,38 @@ def test_a_misspelled_command_is_named_with_the_commands_that_there_are(argument
     assert f" {known}, " in said and said.endswith(f"; see {parent} --help.\n")
 
 
+OFFER = ["productId=monthly", "offerIdentifier=winback"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["token", "pusj"], 'No service with the name "pusj" is configured. Did you mean push? The services are push.'),
+        (
+            ["sign", "promotional-offer", "--app", "com.exmple.app", *OFFER],
+            'No app with the bundle ID "com.exmple.app" is configured. Did you mean com.example.app? The apps are com.example.app.',
+        ),
+        (
+            ["sign", "legacy", "--app", "com.example.app", *OFFER],
+            'The app com.example.app has no feature "legacy". The features are promotional-offer.',
+        ),
+        (
+            ["sign", "promotional-offer", "--app", "com.example.app", "--key", "2X9R4HXF35", *OFFER],
+            'has no key with the ID "2X9R4HXF35". Did you mean 2X9R4HXF34? The keys are 2X9R4HXF34.',
+        ),
+    ],
+    ids=["service", "app", "feature", "key"],
+)
+def test_a_misspelled_name_is_refused_with_the_names_that_are_configured(configuration, arguments, words):
+    write_key(configuration.parent / "push.p8")
+    uri = f"file:{configuration.parent}/push.p8"
+    service = {"name": "push", "profile": "apns", "teamId": "ABCDE12345", "activeKey": "PUSHKEY001"}
+    service["keys"] = [{"keyId": "PUSHKEY001", "uri": uri}]
+    with configuration.open("a") as file:
+        file.write(f"services: {json.dumps([service])}\n")
+    assert words in refused(*arguments, "--config", configuration)
+
+
 @pytest.mark.parametrize("command", [["status"], ["reload"], ["keys", "states"]], ids=" ".join)
 def test_no_message_holds_a_token_that_a_header_cannot_hold(tmp_path, plain_address, command):
     token = tmp_path / "token"

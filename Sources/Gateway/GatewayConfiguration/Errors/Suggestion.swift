@@ -1,5 +1,12 @@
 /// The known word that is most similar to a mistyped one, for "did you mean …".
-enum Suggestion {
+public enum Suggestion {
+    /// The end of a sentence about a name that is not known: the most similar known name, and all known names.
+    ///
+    /// - Parameter kind: what the names are, in the plural.
+    public static func choices(_ kind: String, for word: String, among known: [String]) -> String {
+        "\(question(nearest(to: word, among: known))) \(kind) are \(list(known))"
+    }
+
     /// Nil if no word is similar: at most a third of the letters may differ. Case does not count. Compares only the
     /// first thousand names, because each comparison takes microseconds.
     static func nearest(to word: String, among known: [String]) -> String? {

@@ -23,8 +23,7 @@ struct IssuerReferences {
             let cure =
                 names.isEmpty
                 ? "give it under issuers"
-                : "\(Suggestion.question(Suggestion.nearest(to: name, among: names))) choices are "
-                    + Suggestion.list(names)
+                : Suggestion.choices("choices", for: name, among: names)
             findings.fault("is \(Excerpt.quoted(name)), which is not the name of an issuer; \(cure)", at: node.origin)
         }
         for issuer in issuers where !used.contains(issuer.name) {

@@ -143,8 +143,7 @@ extension GatewayConfiguration {
                 let cure =
                     names.isEmpty
                     ? "no service has any, so give keys and activeKey here"
-                    : Suggestion.question(Suggestion.nearest(to: wanted, among: names)) + " choices are "
-                        + Suggestion.list(names)
+                    : Suggestion.choices("choices", for: wanted, among: names)
                 findings.fault(
                     "is \(Excerpt.quoted(wanted)), which is not a service with keys of its own; \(cure)", at: origin)
                 continue

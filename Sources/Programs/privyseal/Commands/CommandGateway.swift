@@ -1,6 +1,7 @@
 import AuditKit
 import AuditLog
 import Foundation
+import GatewayConfiguration
 import GatewayHTTP
 import KeyLifecycle
 import Signing
@@ -9,6 +10,7 @@ import Signing
 struct CommandGateway {
     typealias Names = (app: String?, feature: String?, keyID: String?)
 
+    private let configuration: GatewayConfiguration
     let snapshot: ConfigurationSnapshot
     let logs: AuditLogs?
     let request = RequestIdentity(id: "command-\(UUID().uuidString.lowercased())")
@@ -19,7 +21,7 @@ struct CommandGateway {
         let logs = try AuditLogs.open(configuration, isServing: false)
         let snapshot = ConfigurationSnapshot(configuration, audit: logs?.signing)
         snapshot.declareKeys()
-        return CommandGateway(snapshot: snapshot, logs: logs)
+        return CommandGateway(configuration: configuration, snapshot: snapshot, logs: logs)
     }
 
     /// Signs, records a refusal, and closes keys and audit log.
@@ -32,9 +34,11 @@ struct CommandGateway {
             await close()
             return answer
         } catch {
-            if let error = error as? GatewayError { await record(error, names()) }
+            let refusal = error as? GatewayError
+            if let refusal { await record(refusal, names()) }
             await close()
-            throw error
+            guard let instead = refusal.flatMap(configuration.namesInstead) else { throw error }
+            throw CommandError("\(error) \(instead)")
         }
     }
 

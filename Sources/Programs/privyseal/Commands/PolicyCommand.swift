@@ -105,7 +105,7 @@ struct PolicyCommand: AsyncParsableCommand {
                 case .success(let rule): (rule, nil)
                 case .failure(let denial): (denial.origin, denial)
                 }
-            let warning = denial == nil ? unconfigured(in: configuration) : nil
+            let warning = denial == nil ? warning(in: configuration) : nil
             let members: JSONMembers = [
                 "allowed": denial == nil, "decidedBy": origin, "reason": denial?.description, "warning": warning,
             ]
@@ -125,18 +125,21 @@ struct PolicyCommand: AsyncParsableCommand {
         }
 
         /// A rule may allow an app, a feature or a service that is not configured; the answer would be 404.
-        private func unconfigured(in configuration: GatewayConfiguration) -> String? {
+        private func warning(in configuration: GatewayConfiguration) -> String? {
+            unconfigured(in: configuration).map { error in
+                ["\(error)", configuration.namesInstead(of: error), "So the answer would be 404."].compactMap(\.self)
+                    .joined(separator: " ")
+            }
+        }
+
+        private func unconfigured(in configuration: GatewayConfiguration) -> GatewayError? {
             if let service {
-                return configuration.services.contains { $0.name == service }
-                    ? nil : "there is no service \(service), so the answer would be 404."
+                return configuration.services.contains { $0.name == service } ? nil : .unknownService(service)
             }
             let (app, feature) = (app ?? "", feature ?? "")
             let apps = configuration.accounts.flatMap(\.apps)
-            guard let found = apps.first(where: { $0.bundleID.hasSameBytes(as: app) }) else {
-                return "no account has the app \(app), so the answer would be 404."
-            }
-            return found.features.contains(feature)
-                ? nil : "the app \(app) does not have the feature \(feature), so the answer would be 404."
+            guard let found = apps.first(where: { $0.bundleID.hasSameBytes(as: app) }) else { return .unknownApp(app) }
+            return found.features.contains(feature) ? nil : .unknownFeature(feature, app: app)
         }
     }
 }

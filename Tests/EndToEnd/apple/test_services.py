@@ -459,6 +459,24 @@ def test_a_rule_for_an_unknown_service_causes_a_warning(checked, two_services):
     assert "clients[0].allow[0].services[0]: matches no name under services; perhaps push is meant" in errors
 
 
+@pytest.mark.parametrize(
+    ("profile", "identifiers", "words"),
+    [
+        ("apns", {"teamId": "abc"}, "teamId: is not ten capital letters and digits, but Apple's Team IDs are; check it"),
+        (CONNECT, {"issuerId": "x"}, "issuerId: is not a UUID, but issuer IDs in App Store Connect are; check it"),
+        ("apple-ads", {"teamId": "SEARCHADS.1", "clientId": "x"}, "clientId: does not begin with SEARCHADS., but the IDs "),
+        ("apple-school", {"clientId": "x"}, "clientId: does not begin with BUSINESSAPI. or SCHOOLAPI., but the IDs "),
+        ("apple-tv-feed", {"teamId": "of-another-portal"}, None),
+    ],
+)
+def test_an_identifier_in_an_unusual_form_causes_a_warning(checked, two_services, profile, identifiers, words):
+    keys = {name: two_services[1][name] for name in ("keys", "activeKey")}
+    status, errors = check(checked, [two_services[0], {"name": "one", "profile": profile, **identifiers, **keys}])
+    assert status == 0
+    warnings = [line for line in errors.splitlines() if line.startswith("warning: ")]
+    assert len(warnings) == (1 if words else 0) and (not words or f"services[1].{words}" in warnings[0]), errors
+
+
 # The cache
 
 CLIENTS = {name: {"services": ["*"]} for name in ("all", "second")}

@@ -54,9 +54,7 @@ extension GatewayConfiguration {
 
         func finish(_ given: GivenSettings, _ findings: Findings) {
             if let origin = given.valid("issuerId") {
-                if !UUIDText.isUUID(issuerID) {
-                    findings.warn("is not a UUID, but issuer IDs in App Store Connect are; check it", at: origin)
-                }
+                if let warning = IdentifierForm.uuid.warning(about: issuerID) { findings.warn(warning, at: origin) }
                 if let first = findings.earlier("issuer ID", issuerID, at: origin) {
                     findings.warn(
                         "is also the issuer ID of another account (\(first)), maybe by mistake; check it", at: origin)

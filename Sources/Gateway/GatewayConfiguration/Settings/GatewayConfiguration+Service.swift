@@ -77,6 +77,7 @@ extension GatewayConfiguration {
             for identifier in ServiceIdentifier.allCases {
                 let name = identifier.rawValue
                 if profile.identifiers.contains(identifier) {
+                    warn(of: identifier, in: profile.family, given, findings)
                     guard !given.isPresentOrMisspelt(name) else { continue }
                     findings.fault("is missing; the profile \(profile.id) needs it", at: origin.child(name))
                 } else if let origin = given.origin(of: name) {
@@ -98,6 +99,15 @@ extension GatewayConfiguration {
                     "is \(lifetime); Apple accepts at most \(limits.limit) seconds for the profile \(profile.id)",
                     at: origin)
             }
+        }
+
+        private func warn(
+            of identifier: ServiceIdentifier, in family: ServiceKeyFamily, _ given: GivenSettings, _ findings: Findings
+        ) {
+            guard let origin = given.valid(identifier.rawValue), let text = identifiers[identifier],
+                let warning = IdentifierForm(of: identifier, for: family)?.warning(about: text)
+            else { return }
+            findings.warn(warning, at: origin)
         }
 
         /// The profile refuses what Apple would refuse, so that not every request fails.

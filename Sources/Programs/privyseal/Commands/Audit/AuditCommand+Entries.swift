@@ -80,7 +80,7 @@ extension AuditCommand {
                   privyseal audit search --client shop --since 24h --config gateway.yaml
                   privyseal audit search --product com.example.monthly --day 2026-11-21 \\
                     --config gateway.yaml
-                  privyseal audit search --request-id 7f3d2c --format json --config gateway.yaml
+                  privyseal audit search --request-id 7f3d2c --config gateway.yaml
                   privyseal audit search --outcome rate-limited --count --config gateway.yaml
                   privyseal audit search --all-logs --client shop --config gateway.yaml
 

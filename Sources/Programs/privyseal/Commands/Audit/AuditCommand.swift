@@ -21,7 +21,7 @@ struct AuditCommand: AsyncParsableCommand {
 
             EXIT STATUS
               0   done; for verify and check-proof: no fault was found
-              1   the log or the proof is wrong, or the log could not be read; standard error says why
+              1   the log or the proof is wrong, or the log could not be read
               64  the command line is wrong, or a file that it names could not be used
               78  the configuration is wrong
             """,

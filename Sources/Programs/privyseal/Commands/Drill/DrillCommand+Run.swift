@@ -12,7 +12,7 @@ extension DrillCommand {
             abstract: "Run a drill, and keep its record.",
             discussion: """
                 SCENARIOS
-                \(DrillScenario.allCases.map { "  \($0.rawValue)\n      \($0.summary)" }.joined(separator: "\n"))
+                \(DrillScenario.allCases.map { "\($0.rawValue): \($0.summary)" }.joined(separator: "\n"))
 
                 --throw-away needs SoftHSM, and does not touch the keys of the running gateway. Without it, the drill \
                 asks a person for the steps that it cannot do itself, and waits for their results.

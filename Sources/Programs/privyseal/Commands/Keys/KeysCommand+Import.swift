@@ -14,9 +14,9 @@ extension KeysCommand {
                 The key comes from a .p8 file, or with --wrapped from a package that keys wrap made for a wrapping key \
                 of this token. It is then staged: it signs only proofs until it is activated.
 
+                  token='pkcs11:token=appstore?module-path=/usr/lib/softhsm/libsofthsm2.so'
                   privyseal keys import AuthKey_2X9R4HXF34.p8 --key-id 2X9R4HXF34 \\
-                    --config gateway.yaml \\
-                    --into 'pkcs11:token=appstore?module-path=/usr/lib/softhsm/libsofthsm2.so&pin-source=file:/run/pin'
+                    --into "$token&pin-source=file:/run/pin" --config gateway.yaml
 
                 Without --into, the key goes into all places that the configuration names for it: its uri and its \
                 replicas. Several places are one job, with one approval. To continue an interrupted import, run the same \

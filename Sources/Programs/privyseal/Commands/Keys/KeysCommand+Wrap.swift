@@ -58,8 +58,10 @@ extension KeysCommand {
             discussion: """
                 The pair is RSA with 3072 bits. The token generates the private key, which can only unwrap.
 
+                  module=/usr/lib/softhsm/libsofthsm2.so
+                  pair="pkcs11:token=appstore;object=wrapping-2026?module-path=$module"
                   privyseal keys wrapping-key --out wrapping.pem \\
-                    --into 'pkcs11:token=appstore;object=wrapping-2026?module-path=…&pin-source=file:/run/pin'
+                    --into "$pair&pin-source=file:/run/pin"
                 """)
 
         @Option(

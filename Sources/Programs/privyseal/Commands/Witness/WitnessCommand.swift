@@ -37,7 +37,7 @@ struct WitnessCommand: ParsableCommand {
 
                 EXIT STATUS
                   0   ended by a signal
-                  1   the directory, the files or the address cannot be used; standard error says why
+                  1   the directory, the files or the address cannot be used
                   64  the command line is wrong
                 """)
 

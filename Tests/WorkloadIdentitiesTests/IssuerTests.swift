@@ -122,6 +122,23 @@ struct IssuerTests {
         #expect(try await verify(token, by: issuer, after: .seconds(75)) == "web")
     }
 
+    @Test("A set without keys revokes all keys of the issuer")
+    func revokesAll() async throws {
+        let issuer = issuer()
+        let token = try TestKey.es256.token(Self.claims)
+        #expect(try await verify(token, by: issuer) == "web")
+        source.publish([])
+        _ = try await issuer.readKeys(at: start + .seconds(1)).get()
+        for second in [2, 100] {
+            await #expect(throws: IdentityError.keysUnavailable(issuer: "cluster", .noUsableKey)) {
+                try await verify(token, by: issuer, after: .seconds(second))
+            }
+        }
+        source.publish([.es256])
+        _ = try await issuer.readKeys(at: start + .seconds(101)).get()
+        #expect(try await verify(token, by: issuer, after: .seconds(102)) == "web")
+    }
+
     @Test("A token that was verified ends with its key")
     func forgetsTokensOfRemovedKeys() async throws {
         let issuer = issuer()

@@ -83,6 +83,7 @@ final class Issuer: Sendable {
     ) async throws(IdentityError) -> (KeySet, VerificationKey) {
         var keys = try await keys(at: clock)
         guard let keyID else {
+            guard !keys.keys.isEmpty else { throw .keysUnavailable(issuer: settings.name, .noUsableKey) }
             let fitting = keys.keys.filter { $0.algorithm == algorithm }
             guard fitting.count == 1, let key = fitting.first else { throw .noKeyID(issuer: settings.name) }
             return (keys, key)
@@ -92,6 +93,7 @@ final class Issuer: Sendable {
         }
         // A read in progress may have begun before the issuer had the key. Then a second one follows.
         for _ in 0..<2 where named(keys).isEmpty { keys = await newerKeys(than: keys, at: clock) }
+        guard !keys.keys.isEmpty else { throw .keysUnavailable(issuer: settings.name, .noUsableKey) }
         let candidates = named(keys)
         guard !candidates.isEmpty else { throw .unknownKey(issuer: settings.name) }
         guard let key = candidates.first(where: { $0.algorithm == algorithm }) else {
@@ -194,7 +196,12 @@ final class Issuer: Sendable {
     private func note(_ result: Result<KeySet, KeySetError>) {
         let outcome: String
         switch result {
-        case .success: outcome = "read"
+        case .success(let keys):
+            outcome = "read"
+            guard keys.keys.isEmpty else { break }
+            logger.warning(
+                "An issuer has revoked its keys: \(KeySetError.noUsableKey). No token of it is accepted.",
+                metadata: ["issuer": "\(settings.name)"])
         case .failure(let error):
             outcome = "failed"
             logger.warning(

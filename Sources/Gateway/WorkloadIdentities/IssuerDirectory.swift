@@ -45,8 +45,10 @@ public final class IssuerDirectory: Sendable {
         prepare()
         var results: [(issuer: IssuerSettings, keys: Result<[String], KeySetError>)] = []
         for issuer in issuers {
-            let keys = await issuer.readKeys().map { set in
-                set.keys.map { [$0.algorithm.rawValue, $0.keyID].compactMap(\.self).joined(separator: " ") }
+            let keys = await issuer.readKeys().flatMap { set -> Result<[String], KeySetError> in
+                guard !set.keys.isEmpty else { return .failure(.noUsableKey) }
+                return .success(
+                    set.keys.map { [$0.algorithm.rawValue, $0.keyID].compactMap(\.self).joined(separator: " ") })
             }
             results.append((issuer.settings, keys))
         }

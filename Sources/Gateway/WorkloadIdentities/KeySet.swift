@@ -14,7 +14,7 @@ final class KeySet: Sendable {
     /// Of remembered tokens, with the length of each in bytes.
     private static let (maximumTokens, maximumTokenLength) = (4096, 4096)
 
-    /// Reads a JWK set (RFC 7517 §5). Keys of other kinds are ignored.
+    /// Reads a JWK set (RFC 7517 §5). Keys of other kinds are ignored. A set without keys is valid: its issuer has revoked all.
     init(_ text: [UInt8]) throws(KeySetError) {
         guard text.count <= Self.maximumLength else { throw .tooLarge }
         let root: JSONValue
@@ -29,7 +29,6 @@ final class KeySet: Sendable {
             throw .notAKeySet("it has \(elements.count) keys; \(Self.maximumKeys) are allowed")
         }
         keys = elements.compactMap { element in (try? element.anyObject()).flatMap(VerificationKey.init) }
-        guard !keys.isEmpty else { throw .noUsableKey }
     }
 
     /// A sentence without its period.

@@ -19,6 +19,10 @@ enum SignerMessages {
     /// - Parameter descriptor: the end of a pipe, which the call takes over.
     static func log(_ descriptor: Int32, of signer: String) {
         let bootstrap = NIOPipeBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+            .channelOption(.autoRead, value: false)
+            .channelOption(.maxMessagesPerRead, value: 1)
+            .channelOption(
+                .recvAllocator, value: FixedSizeRecvByteBufferAllocator(capacity: PrintedLineHandler.readLength))
             .channelInitializer { channel in
                 channel.eventLoop.makeCompletedFuture {
                     try channel.pipeline.syncOperations.addHandler(PrintedLineHandler(signer))
@@ -28,17 +32,27 @@ enum SignerMessages {
     }
 }
 
-/// Logs lines, within limits: a module may print without end.
+/// Logs lines, within limits: a module may print without end. Then its writes wait, as the event loop also serves others.
 private final class PrintedLineHandler: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
 
     private let signer: String
     private let logger = Logger(label: "privyseal.signers")
     private var line: [UInt8] = []
+    /// Together 800 kB/s.
+    static let readLength = 16 << 10
+    private static let readPause = TimeAmount.milliseconds(20)
+
     private var lines = NoticeLimit(10, in: .seconds(1))
 
     init(_ signer: String) {
         self.signer = signer
+    }
+
+    func channelActive(context: ChannelHandlerContext) { context.read() }
+
+    func channelReadComplete(context: ChannelHandlerContext) {
+        context.eventLoop.assumeIsolated().scheduleTask(in: Self.readPause) { context.read() }
     }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {

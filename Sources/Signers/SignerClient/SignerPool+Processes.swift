@@ -11,6 +11,10 @@ extension SignerPool {
     private static let shortLife = Duration.seconds(1)
     /// The least time between two replacements because of wrong signatures.
     private static let replacementPause = Duration.seconds(1)
+    /// A process in which a key has failed for so long is replaced.
+    private static let longFailure = Duration.seconds(1)
+    /// The most time between two attempts to replace a process in which a key fails.
+    private static let longReplacementPause = Duration.seconds(30)
 
     /// - Parameter old: the process that it replaces.
     func add(_ process: SignerProcess, insteadOf old: SignerProcess? = nil) async {
@@ -195,6 +199,7 @@ extension SignerPool {
             switch needs {
             case .nothing: true
             case .anyBackend: !hasNone
+            case .key(let key): process.has(key: key)
             case .everything: false
             }
         if let failure, !isEnough || !process.connection.isOpen {
@@ -204,8 +209,9 @@ extension SignerPool {
         return process
     }
 
-    enum Contents {
+    enum Contents: Equatable {
         case nothing, anyBackend, everything
+        case key(UInt32)
     }
 
     /// - Returns: the last error. The other keys can sign.
@@ -238,6 +244,30 @@ extension SignerPool {
         } catch {
             process.refuse(number, error.keyError)
             throw error.keyError
+        }
+    }
+
+    /// The key failed in this process. If that lasts, a new process may be able to sign where this one cannot: its module may
+    /// have used up the descriptors, or be in a wrong state. The old process stays if the new one cannot sign with the key,
+    /// for example because the token is away.
+    func replaceIfFailing(_ process: SignerProcess, _ key: UInt32, _ error: KeyError) {
+        guard error.showsFailure, process.noteFailure(of: key) >= Self.longFailure else { return }
+        let isDue = state.withLock { state in
+            // A proof of another key would cost money or a PIN.
+            guard state.processes.contains(where: { $0 === process }), state.nextReplacement <= .now,
+                state.backends.values.contains(where: { $0.keys[key]?.proofSchedule == .unlimited })
+            else { return false }
+            state.nextReplacement = .now + min(Self.longReplacementPause, .seconds(2 << min(state.vainReplacements, 8)))
+            state.vainReplacements += 1
+            return true
+        }
+        guard isDue else { return }
+        Task {
+            guard case .success = await replaceProcesses(needs: .key(key)) else { return }
+            state.withLock { $0.vainReplacements = 0 }
+            logger.warning(
+                "The signer was replaced, because a key failed in it: \(error)", metadata: ["signer": "\(settings.name)"])
+            report(.signerReplaced, "A key failed in it. \(error)")
         }
     }
 
@@ -299,6 +329,14 @@ extension SignerPool {
 }
 
 extension KeyError {
+    /// Whether the error says that the process or its token does not sign.
+    fileprivate var showsFailure: Bool {
+        switch self {
+        case .unavailable, .failed, .notFound: true
+        default: false
+        }
+    }
+
     /// Whether another attempt may succeed without a person.
     fileprivate var mayPass: Bool {
         switch self {

@@ -44,6 +44,9 @@ final class SignerPool: Sendable {
         var losses = 0
         /// When processes were last replaced because of a wrong signature.
         var lastReplacement = ContinuousClock.now - .seconds(3600)
+        /// When processes in which a key fails may be replaced, and how often in a row that did not help.
+        var nextReplacement = ContinuousClock.now
+        var vainReplacements = 0
         /// A token that comes and goes all the time must not fill the audit log.
         var events = NoticeLimit(100, in: .minutes(1))
         /// Lost processes whose end is not known yet.
@@ -172,13 +175,18 @@ final class SignerPool: Sendable {
         var lost: SignerProcess?
         while true {
             guard let process = process(for: key, except: lost) else { throw unavailable(key) }
-            do { return try await process.connection.sign(digest, with: key, deadline: deadline) } catch {
+            do {
+                let signature = try await process.connection.sign(digest, with: key, deadline: deadline)
+                process.noteSignature(of: key)
+                return signature
+            } catch {
                 let isInTime = MonotonicTime.nanoseconds() < deadline
                 switch error {
                 case .key(let error):
                     // Its keys are closed for a digest that came after the order to end.
                     guard process.isDraining, error == .closed, isInTime else {
                         if case .unavailable = error { endIfHanging(process) }
+                        replaceIfFailing(process, key, error)
                         throw error
                     }
                 case .lost(let error):

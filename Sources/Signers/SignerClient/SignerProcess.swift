@@ -14,6 +14,8 @@ final class SignerProcess: Sendable {
         var backends: Set<UInt32> = []
         var isDraining = false
         var isChecked = false
+        /// Since when the signatures of a key fail. A signature ends this.
+        var failing: [UInt32: ContinuousClock.Instant] = [:]
     }
 
     let connection: SignerConnection
@@ -21,6 +23,8 @@ final class SignerProcess: Sendable {
     let protection: SignerProtection
     let begun = ContinuousClock.now
     private let state = Mutex(State())
+    /// Whether a key fails, so that a signature need not take the lock.
+    private let isFailing = Atomic(false)
 
     /// Loading the program and applying the sandbox take a few hundredths of a second.
     private static let startTimeout = Duration.seconds(10)
@@ -157,6 +161,26 @@ final class SignerProcess: Sendable {
         do throws(KeyError) { return try await connection.call(call, within: timeout) } catch {
             guard error != .closed else { throw error }
             throw await reasonOfEnd() ?? error
+        }
+    }
+
+    // MARK: Failures
+
+    /// - Returns: for how long the key has made no signature in this process, although others found it there.
+    func noteFailure(of key: UInt32) -> Duration {
+        isFailing.store(true, ordering: .relaxed)
+        return state.withLock { state in
+            let since = state.failing[key] ?? .now
+            state.failing[key] = since
+            return .now - since
+        }
+    }
+
+    func noteSignature(of key: UInt32) {
+        guard isFailing.load(ordering: .relaxed) else { return }
+        state.withLock { state in
+            state.failing[key] = nil
+            isFailing.store(!state.failing.isEmpty, ordering: .relaxed)
         }
     }
 

@@ -87,8 +87,9 @@ extension Dispatcher {
 
     /// Whether the configuration still has the key, and its state lets it sign.
     private func mayUse(_ keyID: String, for request: ResolvedRequest) -> Bool {
-        guard let app = request.activeKeyOf, let life = app.life else { return keyID == request.key.settings.keyID }
-        return app.key(keyID)?.handle.isCompromised == false && life.key(keyID)?.state.signs == true
+        guard let app = request.service?.app ?? request.activeKeyOf else { return keyID == request.key.settings.keyID }
+        guard app.key(keyID)?.handle.isCompromised == false else { return false }
+        return app.life.map { $0.key(keyID)?.state.signs == true } ?? true
     }
 
     private func recordHandOut(of token: IssuedToken, to request: ResolvedRequest) async throws(GatewayError) {

@@ -22,7 +22,8 @@ enum SignerMessages {
             .channelOption(.autoRead, value: false)
             .channelOption(.maxMessagesPerRead, value: 1)
             .channelOption(
-                .recvAllocator, value: FixedSizeRecvByteBufferAllocator(capacity: PrintedLineHandler.readLength))
+                .recvAllocator, value: FixedSizeRecvByteBufferAllocator(capacity: PrintedLineHandler.readLength)
+            )
             .channelInitializer { channel in
                 channel.eventLoop.makeCompletedFuture {
                     try channel.pipeline.syncOperations.addHandler(PrintedLineHandler(signer))

@@ -257,7 +257,8 @@ extension SignerPool {
             guard state.processes.contains(where: { $0 === process }), state.nextReplacement <= .now,
                 state.backends.values.contains(where: { $0.keys[key]?.proofSchedule == .unlimited })
             else { return false }
-            state.nextReplacement = .now + min(Self.longReplacementPause, .seconds(2 << min(state.vainReplacements, 8)))
+            let pause = Duration.seconds(2 << min(state.vainReplacements, 8))
+            state.nextReplacement = .now + min(Self.longReplacementPause, pause)
             state.vainReplacements += 1
             return true
         }
@@ -266,7 +267,8 @@ extension SignerPool {
             guard case .success = await replaceProcesses(needs: .key(key)) else { return }
             state.withLock { $0.vainReplacements = 0 }
             logger.warning(
-                "The signer was replaced, because a key failed in it: \(error)", metadata: ["signer": "\(settings.name)"])
+                "The signer was replaced, because a key failed in it: \(error)",
+                metadata: ["signer": "\(settings.name)"])
             report(.signerReplaced, "A key failed in it. \(error)")
         }
     }

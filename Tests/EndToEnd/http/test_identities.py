@@ -867,9 +867,18 @@ def test_a_failed_read_for_an_unknown_key_leaves_the_known_keys_in_use(publicati
 def test_an_invalid_set_leaves_the_known_keys_in_use(publication):
     with publication.gateway as gateway:
         assert gateway.client_of(publication.token()) == "shop"
-        publication.published.keys = ()
+        publication.server.steps["/keys"] = reply(200, b'{"keys": [')
         assert gateway.cause_of(publication.token(IssuerKey("unknown"))) == UNKNOWN_KEY
         assert gateway.client_of(publication.token(jti="another")) == "shop"
+
+
+def test_a_set_without_keys_revokes_the_known_keys(publication):
+    with publication.gateway as gateway:
+        known = publication.token()
+        assert gateway.client_of(known) == "shop"
+        publication.published.keys = ()
+        for token in (publication.token(IssuerKey("unknown")), known, publication.token(jti="another")):
+            assert gateway.cause_of(token).endswith(f"{NO_KEY}.")
 
 
 def test_a_reload_with_other_settings_of_the_issuer_reads_the_keys_and_a_removed_one_no_longer_counts(publication):
@@ -1084,7 +1093,8 @@ def test_the_log_says_why_keys_are_not_available(faulty, name, reason):
     start = f"The keys of the issuer {name} are not available: {reason.format(url=faulty.urls[name])}"
     assert cause.startswith(start)
     # The warning says the same.
-    assert f"The keys of an issuer were not read: {reason.format(url=faulty.urls[name])}" in faulty.gateway.log.read_text()
+    warning = "An issuer has revoked its keys" if reason == NO_KEY else "The keys of an issuer were not read"
+    assert f"{warning}: {reason.format(url=faulty.urls[name])}" in faulty.gateway.log.read_text()
 
 
 @pytest.mark.parametrize("name", [name for name, _ in FAULTS_OF_KEYS])

@@ -59,10 +59,17 @@ struct ClientUsageState: Codable {
     /// The day of `usedToday`.
     var day = Int64.min
     var usedToday = 0
+    /// The last other day, and what was used on it: a clock that was ahead comes back to it.
+    private var otherDay: Int64?
+    private var usedOnOtherDay: Int?
 
     mutating func advance(within limits: ClientLimits, to moment: RateLimitTime) {
         // Also after a step back of the clock: too many resets of a quota are better than none.
-        if day != moment.day.number { (day, usedToday) = (moment.day.number, 0) }
+        if day != moment.day.number {
+            let known = otherDay == moment.day.number ? usedOnOtherDay : nil
+            (otherDay, usedOnOtherDay) = (day, usedToday)
+            (day, usedToday) = (moment.day.number, known ?? 0)
+        }
         guard let rate = limits.rate else { return }
         let elapsed = moment.monotonic.subtractingReportingOverflow(monotonic)
         monotonic = max(monotonic, moment.monotonic)

@@ -130,6 +130,9 @@ struct LocalKeyLifecycleClient: KeyLifecycleClient {
             let reader = try location.read()
             defer { reader.close() }
             registers = try reader.registers()
+            if let fault = (configuration.fleetLog ?? settings).rollback(of: reader) {
+                StandardError.print("warning: \(fault) So the states below are older ones.")
+            }
         } else {
             try DurableWrite.requireDirectory(of: settings.key.path)
             StandardError.print(
@@ -160,14 +163,13 @@ struct LocalKeyLifecycleClient: KeyLifecycleClient {
                     + "begins the log, or correct audit.database.")
         }
         LogSetup.bootstrapQuietly()
-        var lock = try KeyRegisterLock(beside: settings.key.path)
+        let lock = try KeyRegisterLock(settings.key.path, settings.location)
         defer { withExtendedLifetime(lock) {} }
         let keyStates = KeyStateCache()
         let audit = try AuditComposition(settings, of: configuration).open(
             isServing: false, as: .gateway, loading: keyStates.load)
         return try await finally(audit.close) {
-            // The first use creates the log and its key, which can be locked only now.
-            if lock == nil { lock = try KeyRegisterLock(beside: settings.key.path) }
+            try lock.lockRest()
             let gateway = SnapshotHolder(ConfigurationSnapshot(configuration, audit: SigningAudit(audit, keyStates)))
             let lifecycle = KeyLifecycleService(gateway, audit: audit, keyStates: keyStates, isServing: false)
             return try await finally({ await gateway.current.ring.close() }) {

@@ -46,9 +46,10 @@ struct CheckpointCollection {
         if scanner.damaged > 0 {
             throw CommandError("\(path) does not hold checkpoints. \(scanner.failure ?? .unsigned)")
         }
-        guard !isGiven else {
+        guard !isGiven, scanner.remainder.isEmpty else {
             throw CommandError(
-                "\(path) holds no checkpoint: give an unchanged file that audit.checkpoints has written.")
+                "\(path) holds no checkpoint\(isGiven ? "" : ", but another text"): give an unchanged file that "
+                    + "audit.checkpoints has written.")
         }
     }
 

@@ -44,12 +44,11 @@ struct ServeCommand: AsyncParsableCommand {
         let prometheus = PrometheusRegistry()
         ProcessCollector.install(in: prometheus)
         MetricsSystem.bootstrap(prometheus)
-        var lock = try Self.lock(configuration)
+        let lock = try Self.lock(configuration)
         let listeners = try StandardError.attempt(78) { () throws(CommandError) in try Listeners(configuration) }
         for listener in listeners.settings { try listener.requireFreeAddress() }
         let logs = try AuditLogs.open(configuration, isServing: true)
-        // The first start creates the log and its key, which can be locked only now.
-        if lock == nil { lock = try Self.lock(configuration) }
+        try StandardError.attempt(1) { () throws(CommandError) in try lock?.lockRest() }
         logs?.log.note(.start(configuration: configuration.digest, version: Version.text))
         try await GatewayService(
             configuration: configuration, path: config.path, listeners: listeners, logs: logs, recent: recent,
@@ -61,7 +60,7 @@ struct ServeCommand: AsyncParsableCommand {
         guard let audit = configuration.audit else { return nil }
         // A supervisor does not repeat a start that ended with 78, but this may succeed later.
         return try StandardError.attempt(1) { () throws(CommandError) in
-            try KeyRegisterLock(beside: audit.key.path, patience: .seconds(10))
+            try KeyRegisterLock(audit.key.path, audit.location, patience: .seconds(10))
         }
     }
 

@@ -26,7 +26,7 @@ struct DrillRun {
 
     /// - Returns: the record, also of a failed drill.
     /// - Throws: `DrillError` if no step was tried. Its record would replace an earlier one that passed.
-    ///   `CancellationError` if the task was cancelled.
+    ///   `CancellationError` if the task was cancelled, and the gateway is a temporary one, which ends with its keys.
     func perform() async throws -> DrillRecord {
         try await load.refreshKeys()
         try await checkNames()
@@ -57,7 +57,12 @@ struct DrillRun {
         try? await Task.sleep(for: Self.baselineDuration)
         load.stop()
         await running.value
-        try Task.checkCancellation()
+        if Task.isCancelled {
+            guard environment.throwAway == nil else { throw CancellationError() }
+            await log.step("Go on to the end", expected: "The drill ends by itself.") {
+                .not("A signal stopped the drill. Its last step may have changed keys.")
+            }
+        }
         await complete(from: begun, auditFrom: before?.size)
         return log.record
     }
@@ -115,17 +120,22 @@ struct DrillRun {
         log.judgeSpans(outages)
         log.record.ended = ended
         log.record.load = LoadSummary(load.answers, rules: log.rules, from: begun, to: ended)
-        if let text = try? await environment.admin.ask(.GET, "/v1/status", accept: "application/json"),
-            let status = try? JSONDocument(parsing: Array(text.utf8)).root.anyObject()
-        {
+        // In a task of its own: the signal that stops a drill also cancels the requests of its task.
+        let (answer, newest, overview) = await Task { [environment, client] in
+            (
+                try? await environment.admin.ask(.GET, "/v1/status", accept: "application/json"),
+                await environment.admin.auditHead(), try? await client.overview()
+            )
+        }.value
+        if let answer, let status = try? JSONDocument(parsing: Array(answer.utf8)).root.anyObject() {
             log.record.gateway.version = (try? status.decode("version")) ?? "unknown"
             log.record.gateway.configuration = try? status.decode("configuration")
         }
-        if let first, let head = await environment.admin.auditHead(), head.size > first {
-            log.record.audit = .init(first: first, last: head.size - 1, checkpoint: head.note)
+        if let first, let newest, newest.size > first {
+            log.record.audit = .init(first: first, last: newest.size - 1, checkpoint: newest.note)
         }
         // The states of each key of the account during the drill, from its history.
-        for key in (try? await account().keys) ?? [] {
+        for key in overview?.accounts.first(where: { $0.issuerID == environment.issuerID })?.keys ?? [] {
             let changes = key.life.history
             for (change, end) in zip(changes, changes.dropFirst().map(\.time) + [ended]) {
                 let (from, to) = (max(change.time, begun), min(end, ended))

@@ -79,7 +79,7 @@ extension AuditCommand {
             source.durability = .oneServer
             (source.readsPrimary, source.origin) = (true, signer.name)
             // Held until the end: a running gateway holds it, too.
-            let lock = try KeyRegisterLock(beside: path)
+            let lock = try KeyRegisterLock(path, source)
             defer { withExtendedLifetime(lock) {} }
             let collections =
                 try audit.map { [try CheckpointCollection($0.checkpoints.file.path, isGiven: false)] } ?? []

@@ -11,7 +11,7 @@ struct CheckCommand: AsyncParsableCommand {
             database. It shows differences between configuration and register, and unfinished work on tokens, each \
             with the action to take. The configuration declares keys, the register holds their states; see \
             docs/key-life.md.
-            It also tests the address of each listener, its certificate and key, and the keys of each issuer.
+            It also tests the key of the audit log and its checkpoint file, the address of each listener, its certificate and key, and the keys of each issuer.
             The exit status is 0 if every key is fit to sign, every listener can be used, every issuer has keys, and \
             nothing needs action, 1 if not, and 78 if the configuration is wrong. \
             A proposal that waits for a second administrator is shown, and is not a fault.
@@ -23,15 +23,20 @@ struct CheckCommand: AsyncParsableCommand {
     func run() async throws {
         let configuration = try config.load()
         let register = await KeyRegisterCheck.take(configuration, config.path)
+        let log = AuditLogCheck(configuration)
         let keys = await KeyInventory.take(configuration, states: register.states)
         let listeners = ListenerCheck(configuration)
         let issuers = await IssuerCheck.take(configuration)
         output.show(
             [
                 "keys": keys.members, "register": register.document, "listeners": listeners.members,
+                "auditLog": log.faults.isEmpty ? nil : log.faults,
                 "issuers": issuers.members.isEmpty ? nil : issuers.members,
             ] as JSONMembers,
-            text: ([keys.text] + register.sentences + listeners.sentences + issuers.sentences).joined(separator: "\n"))
-        guard keys.canAllSign, register.isFine, listeners.isFine, issuers.isFine else { throw ExitCode.failure }
+            text: ([keys.text] + register.sentences + log.sentences + listeners.sentences + issuers.sentences).joined(
+                separator: "\n"))
+        guard keys.canAllSign, register.isFine, log.faults.isEmpty, listeners.isFine, issuers.isFine else {
+            throw ExitCode.failure
+        }
     }
 }

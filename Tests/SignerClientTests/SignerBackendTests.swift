@@ -136,6 +136,53 @@ struct SignerBackendTests {
         await backend.close()
     }
 
+    @Test("A process in which a key fails for a second is replaced, if a new one can sign with it")
+    func wornOut() async throws {
+        let place = FakeBackendLocation("signer-worn")
+        let uri = place.add("k")
+        let signer = try TestSigner()
+        defer { signer.close() }
+        let events = ReportedEvents()
+        let (backend, key) = try await Self.open(uri, Self.environment(signer, name: "worn", events))
+        _ = try await key.sign(Self.digest)
+        // A single failure shows nothing.
+        place.failNext(.unavailable("Once."))
+        await #expect(throws: KeyError.unavailable("Once.")) { try await key.sign(Self.digest) }
+        _ = try await key.sign(Self.digest)
+        place.wearOut(.unavailable("It has no descriptor left."))
+        #expect(key.publicKey.verifies(try await signature(of: Self.digest, by: key), of: Self.digest))
+        #expect(signer.count == 2 && Self.report("worn").count == 1)
+        #expect(await events.first(.signerReplaced)?.reason == "A key failed in it. It has no descriptor left.")
+        await backend.close()
+    }
+
+    @Test("A process stays if a new one cannot sign with the key either")
+    func absentForAll() async throws {
+        let place = FakeBackendLocation("signer-out")
+        let uri = place.add("k")
+        let signer = try TestSigner()
+        defer { signer.close() }
+        let events = ReportedEvents()
+        let (backend, key) = try await Self.open(uri, Self.environment(signer, name: "out", events))
+        let first = Self.report("out")
+        place.outage = .unavailable("The token is away.")
+        let end = ContinuousClock.now + .seconds(10)
+        while signer.count < 2, .now < end {
+            await #expect(throws: KeyError.unavailable("The token is away.")) { try await key.sign(Self.digest) }
+            try await Task.sleep(for: .milliseconds(20))
+        }
+        #expect(signer.count == 2)
+        // It waits for the attempt, and fails for the same reason.
+        await #expect(throws: KeyError.unavailable("The token is away.")) {
+            try await Signers.shared.restart("out", because: "A test.")
+        }
+        #expect(Self.report("out").map(\.pid) == first.map(\.pid))
+        place.outage = nil
+        #expect(key.publicKey.verifies(try await key.sign(Self.digest), of: Self.digest))
+        #expect(events.all.filter { $0.kind == .signerReplaced }.isEmpty)
+        await backend.close()
+    }
+
     @Test("A restart replaces the process without a failed signature; one that cannot open the key changes nothing")
     func restart() async throws {
         let place = FakeBackendLocation("signer-restart")

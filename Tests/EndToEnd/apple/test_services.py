@@ -539,6 +539,24 @@ def test_a_token_stays_in_use_over_a_reload_and_is_the_same_for_services_of_the_
     assert handouts == [("services/push", "all"), ("services/push", "third"), ("services/shared", "all")]
 
 
+class WithoutLog(TokenGateway):
+    def configure(self, *_):
+        super().configure()
+        text = self.configuration.read_text()
+        self.configuration.write_text(text.replace(f"audit: {{database: {self.database}}}", "audit: off"))
+
+
+def test_a_token_stays_in_use_over_a_reload_with_another_active_key_without_an_audit_log(tmp_path):
+    keys = KeysInFiles(tmp_path)
+    with WithoutLog(BINARY, tmp_path, [push(keys, (OLD, NEW))], CLIENTS, keys=keys) as gateway:
+        first = token_of(gateway.ask_for("push"))
+        for active in (NEW, OLD):
+            gateway.services = [push(keys, (OLD, NEW), activeKey=active)]
+            gateway.configure()
+            assert gateway.reload()[0]
+            assert token_of(gateway.ask_for("push")) == first
+
+
 def test_another_team_gets_a_token_of_its_own_after_a_reload(pushing):
     first = token_of(pushing.ask_for("push"))
     pushing.services = [service | {"teamId": "FGHIJ67890"} for service in pushing.services]

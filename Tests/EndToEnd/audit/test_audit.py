@@ -1,6 +1,7 @@
 """The contents of a gateway's audit log after normal use, after kills, and after refused requests."""
 
 import base64
+import concurrent.futures
 import contextlib
 import hashlib
 import http.client
@@ -623,6 +624,69 @@ def test_the_gateway_and_the_command_line_refuse_a_changed_log(service, name, sp
     assert status == REFUSED_CONFIGURATION, error
     if name not in ("no database", "neither database nor key"):
         assert service.database.read_bytes() == before, "it was written to all the same"
+
+
+def with_key_copied(second, first):
+    second.configure(f"key: {second.database}.key")
+    text = second.configuration.read_text()
+    second.configuration.write_text(text.replace(f"database: {second.database}", f"database: {first.database}"))
+
+
+WAYS = {
+    "a copy of the key": with_key_copied,
+    "a link to the database": lambda second, first: second.database.symlink_to(first.database),
+    "a hard link to the database": lambda second, first: second.database.hardlink_to(first.database),
+}
+
+
+def test_a_second_gateway_refuses_a_database_that_another_one_uses(service):
+    def start_second(way):
+        directory = service.directory / way
+        directory.mkdir()
+        second = AuditedService(BINARY, directory, service.keys, place=directory / "log")
+        WAYS[way](second, service)
+        for ending in ("", ".pub"):
+            shutil.copy(f"{service.database}.key{ending}", f"{second.database}.key{ending}")
+        return second.refuses_to_start()
+
+    with service:
+        service.sign()
+        # Each waits for the other gateway for ten seconds.
+        with concurrent.futures.ThreadPoolExecutor() as pool:
+            for status, said in pool.map(start_second, WAYS):
+                assert status == 1 and "Another process uses the audit log with " in said, said
+        assert service.sign()[0] == 200
+
+
+def test_check_and_keys_states_notice_an_older_copy_of_the_log(service):
+    older_copy(service)
+    says = "entries, but " + f"{service.checkpoints} has a checkpoint over "
+    status, printed, _ = service.run("check")
+    assert status == 1 and says in printed.decode() and "serve could not use the audit log: " in printed.decode()
+    status, _, warned = service.run("keys", "states")
+    assert status == 0 and says in warned.decode() and warned.decode().startswith("warning: ")
+
+
+@pytest.mark.parametrize("name", ["no key", "a key for others"])
+def test_check_notices_a_key_of_the_log_that_serve_could_not_use(service, name):
+    key = pathlib.Path(f"{used(service).database}.key")
+    assert service.run("check")[0] == 0
+    if name == "no key":
+        key.unlink()
+    else:
+        key.chmod(0o640)
+    status, printed, _ = service.run("check")
+    assert status == 1 and f"serve could not use the audit log: The audit log's key {key} " in printed.decode()
+
+
+@pytest.mark.parametrize(
+    "change", [lambda text: text.replace(b"\n", b"\r\n"), lambda text: b"\0" * 512], ids=["CRLF", "zeros"]
+)
+def test_verify_refuses_a_configured_checkpoint_file_that_holds_another_text(service, change):
+    older_copy(service)
+    service.checkpoints.write_bytes(change(service.checkpoints.read_bytes()))
+    status, printed, said = service.run("audit", "verify", "--quiet")
+    assert status == 64 and f"{service.checkpoints} holds no checkpoint, but another text".encode() in said, (printed, said)
 
 
 def test_a_refused_start_with_an_older_database_keeps_the_write_ahead_log_intact(service):

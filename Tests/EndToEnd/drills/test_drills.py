@@ -416,6 +416,21 @@ def test_run_performs_a_drill_on_a_running_gateway(service, scenario):
     assert (check["result"], check["value"]) == ("pass", "passed 0 days ago, on the gateway that serves"), check
 
 
+def test_a_drill_that_a_signal_stops_after_a_change_leaves_a_record(service, tmp_path):
+    arguments = ["--config", service.configuration, "--app", APP, "--new", STAGED, "--yes", "--directory", tmp_path / "records"]
+    arguments += ["--public", f"http://{service.addresses['public']}", "--client-token-file", tmp_path / "load.token"]
+    (tmp_path / "records").mkdir()
+    with running("compromise", *arguments, stdin=subprocess.DEVNULL) as process:
+        await_(lambda: "compromised" in service.states().values(), "the key is compromised", pause=0.02)
+        process.terminate()
+        _, said = process.communicate(timeout=30)
+    assert process.returncode == 1, said
+    (path,) = (tmp_path / "records").glob("*-compromise.json")
+    record = json.loads(path.read_text())
+    assert record["verdict"] == "failed"
+    assert record["steps"][-1]["actual"].startswith("A signal stopped the drill.")
+
+
 def test_the_wrong_key_drill_fails_with_the_right_key_and_leaves_it_staged(service):
     status, record, _ = drill_on(service, "wrong-key-imported", "--yes")
     assert (status, record["verdict"]) == (1, "failed")

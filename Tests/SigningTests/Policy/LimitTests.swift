@@ -95,6 +95,19 @@ struct LimitTests {
         #expect(limits.refusal()?.kind == .quota)
     }
 
+    @Test("A day has its quota once, also if the clock is set forth and back")
+    func wallClockForthAndBack() async throws {
+        let limits = try await LimitedGateway(dailyQuota: 2)
+        for _ in 0..<2 { try limits.admit() }
+        limits.clock.set(wall: limits.clock.now.wall.milliseconds + 86_400_000)
+        try limits.admit()
+        limits.clock.set(wall: limits.clock.now.wall.milliseconds - 86_400_000)
+        #expect(limits.refusal()?.kind == .quota)
+        limits.clock.set(wall: limits.clock.now.wall.milliseconds + 86_400_000)
+        try limits.admit()
+        #expect(limits.refusal()?.kind == .quota)
+    }
+
     @Test("A count of zero takes nothing, and extreme numbers do not trap", arguments: [0, -1, Int.min, Int.max])
     func oddCounts(_ count: Int) async throws {
         for rate in [

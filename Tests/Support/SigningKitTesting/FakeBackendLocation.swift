@@ -15,6 +15,7 @@ public final class FakeBackendLocation: Sendable {
         var openBackends = 0
         var faults: [KeyError] = []
         var outage: KeyError?
+        var wear: (error: KeyError, lastOpening: Int)?
         var corrupt = 0
         var isHeld = false
         /// The number of signatures that still do not wait while `isHeld`.
@@ -116,6 +117,12 @@ public final class FakeBackendLocation: Sendable {
         set { state.withLock { $0.outage = newValue } }
     }
 
+    /// Signatures of the backends that have been opened so far throw this error: as in a process that has used up its
+    /// descriptors.
+    public func wearOut(_ error: KeyError) {
+        state.withLock { $0.wear = (error, $0.counts.openings) }
+    }
+
     /// Each of the next signatures throws one of these errors, in order.
     public func failNext(_ faults: KeyError...) {
         state.withLock { $0.faults += faults }
@@ -174,13 +181,19 @@ public final class FakeBackendLocation: Sendable {
         return key
     }
 
-    func noteOpening() throws(KeyError) {
-        let fault = state.withLock { state in
+    /// - Returns: the number of the opening.
+    func noteOpening() throws(KeyError) -> Int {
+        let (fault, opening) = state.withLock { state in
             state.counts.openings += 1
-            return state.openingFault
+            return (state.openingFault, state.counts.openings)
         }
         if let fault { throw fault }
         state.withLock { $0.openBackends += 1 }
+        return opening
+    }
+
+    func requireUnworn(_ opening: Int) throws(KeyError) {
+        if let wear = state.withLock({ $0.wear }), opening <= wear.lastOpening { throw wear.error }
     }
 
     func noteClosing() {

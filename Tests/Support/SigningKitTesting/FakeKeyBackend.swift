@@ -13,12 +13,18 @@ public struct FakeKeyBackend: KeyBackend {
 
     public let place: FakeBackendLocation
     private let limit: Int
+    private let opening: Int
     private let isClosed = Closing()
 
     /// Opens a location without a URI.
     public init(_ place: FakeBackendLocation, queueLimit: Int = 512) {
+        self.init(place, queueLimit, opening: 0)
+    }
+
+    private init(_ place: FakeBackendLocation, _ queueLimit: Int, opening: Int) {
         self.place = place
         limit = queueLimit
+        self.opening = opening
     }
 
     public static func address(of uri: KeyURI) throws(KeyError) -> KeyAddress {
@@ -37,14 +43,15 @@ public struct FakeKeyBackend: KeyBackend {
             throw .notFound("There is no place \(locator.uri.path).")
         }
         if let reference = place.secretReference { _ = try environment.secrets.secret(reference) }
-        try place.noteOpening()
-        return FakeKeyBackend(place, queueLimit: environment.settings.integer("queueLimit"))
+        let opening = try place.noteOpening()
+        return FakeKeyBackend(place, environment.settings.integer("queueLimit"), opening: opening)
     }
 
     public func key(_ selector: KeySelector) async throws(KeyError) -> any SigningKey {
         try checkOpen()
         let name = String(selector.uri.path.dropFirst("key=".count))
-        return Key(name: name, key: try place.key(name), place: place, limit: limit, isClosed: isClosed)
+        return Key(
+            name: name, key: try place.key(name), place: place, limit: limit, opening: opening, isClosed: isClosed)
     }
 
     public func health() async -> KeyBackendHealth {
@@ -73,6 +80,7 @@ public struct FakeKeyBackend: KeyBackend {
         let key: P256.Signing.PrivateKey
         let place: FakeBackendLocation
         let limit: Int
+        let opening: Int
         let isClosed: Closing
 
         var publicKey: P256.Signing.PublicKey { place.shownPublicKey ?? key.publicKey }
@@ -85,6 +93,7 @@ public struct FakeKeyBackend: KeyBackend {
             if isClosed.value { throw .closed }
             // As on a token, a removed key does not sign, although a handle to it still exists.
             _ = try place.key(name)
+            try place.requireUnworn(opening)
             return try await place.sign(digest, with: key, limit: limit)
         }
     }

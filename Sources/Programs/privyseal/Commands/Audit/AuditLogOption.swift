@@ -128,14 +128,15 @@ struct AuditKeyOption: ParsableArguments {
     /// - Parameter named: the keys of logs in a policy.
     /// - Throws: `ExitCode` 64 if there is no key or a file cannot be used, after printing the error.
     func verifiers(for source: AuditSource?, and named: [NoteVerifier] = []) throws -> [NoteVerifier] {
-        var paths = files
-        if let key = source?.audit?.key.path { paths.insert(AuditKeyFile(key).publicPath, at: 0) }
-        guard !paths.isEmpty || !named.isEmpty else {
+        let own = source?.audit.map { AuditKeyFile($0.key.path) }
+        guard own != nil || !files.isEmpty || !named.isEmpty else {
             throw StandardError.failure(
                 "Nothing can be verified without the log's public key: give --key FILE, with a key that does not come "
                     + "from the copy itself.", status: ExitCode.validationFailure.rawValue)
         }
-        let given = try StandardError.attempt(64) { try paths.flatMap { try InputFile.publicKeys(in: $0) } }
+        let given = try StandardError.attempt(64) { () throws in
+            try (own?.publicKeys() ?? []) + files.flatMap { try InputFile.publicKeys(in: $0) }
+        }
         // A policy that has keys for the name of a log accepts no other key for it.
         let accepted = given.filter { key in
             let sameName = named.filter { $0.name.utf8.elementsEqual(key.name.utf8) }

@@ -108,6 +108,18 @@ struct LimitTests {
         #expect(limits.refusal()?.kind == .quota)
     }
 
+    @Test("Impossible figures from a database count as nothing used", arguments: [-1, Int.min, Int.max])
+    func impossibleFigures(_ used: Int) {
+        var today = ClientUsageState()
+        today.usedToday = used
+        var otherDay = ClientUsageState()
+        (otherDay.otherDay, otherDay.usedOnOtherDay) = (0, used)
+        for state in [today, otherDay] {
+            let read = ClientUsageState(ifPossible: state)
+            #expect(read.usedToday == 0 && read.usedOnOtherDay == nil)
+        }
+    }
+
     @Test("A count of zero takes nothing, and extreme numbers do not trap", arguments: [0, -1, Int.min, Int.max])
     func oddCounts(_ count: Int) async throws {
         for rate in [

@@ -185,7 +185,10 @@ extension RateLimitTime {
 extension ClientUsageState {
     /// Nothing used, if there is no value or an impossible one.
     init(ifPossible known: ClientUsageState?) {
-        guard let known, (0...Int(Int32.max)).contains(known.usedToday), (0...1e12).contains(known.missing) else {
+        let possible = 0...Int(Int32.max)
+        guard let known, possible.contains(known.usedToday), possible.contains(known.usedOnOtherDay ?? 0),
+            (0...1e12).contains(known.missing)
+        else {
             self.init()
             return
         }

@@ -60,8 +60,8 @@ struct ClientUsageState: Codable {
     var day = Int64.min
     var usedToday = 0
     /// The last other day, and what was used on it: a clock that was ahead comes back to it.
-    private var otherDay: Int64?
-    private var usedOnOtherDay: Int?
+    var otherDay: Int64?
+    var usedOnOtherDay: Int?
 
     mutating func advance(within limits: ClientLimits, to moment: RateLimitTime) {
         // Also after a step back of the clock: too many resets of a quota are better than none.

@@ -83,6 +83,7 @@ final class Issuer: Sendable {
     ) async throws(IdentityError) -> (KeySet, VerificationKey) {
         var keys = try await keys(at: clock)
         guard let keyID else {
+            if keys.keys.isEmpty { keys = await newerKeys(than: keys, at: clock) }
             guard !keys.keys.isEmpty else { throw .keysUnavailable(issuer: settings.name, .noUsableKey) }
             let fitting = keys.keys.filter { $0.algorithm == algorithm }
             guard fitting.count == 1, let key = fitting.first else { throw .noKeyID(issuer: settings.name) }
@@ -200,7 +201,7 @@ final class Issuer: Sendable {
             outcome = "read"
             guard keys.keys.isEmpty else { break }
             logger.warning(
-                "An issuer has revoked its keys: \(KeySetError.noUsableKey). No token of it is accepted.",
+                "No token of an issuer is accepted: \(KeySetError.noUsableKey)",
                 metadata: ["issuer": "\(settings.name)"])
         case .failure(let error):
             outcome = "failed"

@@ -40,7 +40,7 @@ private final class PrintedLineHandler: ChannelInboundHandler {
     private let signer: String
     private let logger = Logger(label: "privyseal.signers")
     private var line: [UInt8] = []
-    /// Together 800 kB/s.
+    /// With `readPause`, the handler reads at most 800 kB/s.
     static let readLength = 16 << 10
     private static let readPause = TimeAmount.milliseconds(20)
 

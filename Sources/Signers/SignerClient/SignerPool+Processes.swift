@@ -191,7 +191,8 @@ extension SignerPool {
                 if let error = await prepareKeys(of: backend, in: process) { throw error }
             } catch {
                 failure = error
-                if needs == .everything || !process.connection.isOpen { break }
+                if case .everything = needs { break }
+                if !process.connection.isOpen { break }
             }
         }
         let hasNone = backends.keys.allSatisfy { !process.has(backend: $0) }
@@ -199,7 +200,7 @@ extension SignerPool {
             switch needs {
             case .nothing: true
             case .anyBackend: !hasNone
-            case .key(let key): process.has(key: key)
+            case .key(let key, let old): process.has(key: key) && process.replaces(old)
             case .everything: false
             }
         if let failure, !isEnough || !process.connection.isOpen {
@@ -209,9 +210,10 @@ extension SignerPool {
         return process
     }
 
-    enum Contents: Equatable {
+    enum Contents {
         case nothing, anyBackend, everything
-        case key(UInt32)
+        /// This key, and all that is usable in that process.
+        case key(UInt32, of: SignerProcess)
     }
 
     /// - Returns: the last error. The other keys can sign.
@@ -248,28 +250,45 @@ extension SignerPool {
     }
 
     /// The key failed in this process. If that lasts, a new process may be able to sign where this one cannot: its module may
-    /// have used up the descriptors, or be in a wrong state. The old process stays if the new one cannot sign with the key,
-    /// for example because the token is away.
+    /// have used up the descriptors, or be in a wrong state. The old process stays if the new one cannot sign with this key,
+    /// for example because the token is away, or with another one with which the old one can.
     func replaceIfFailing(_ process: SignerProcess, _ key: UInt32, _ error: KeyError) {
-        guard error.showsFailure, process.noteFailure(of: key) >= Self.longFailure else { return }
-        let isDue = state.withLock { state in
+        guard error.showsFailure, process.noteFailure(of: key, lasting: Self.longFailure) else { return }
+        let attempt = state.withLock { state -> Int? in
             // A proof of another key would cost money or a PIN.
             guard state.processes.contains(where: { $0 === process }), state.nextReplacement <= .now,
                 state.backends.values.contains(where: { $0.keys[key]?.proofSchedule == .unlimited })
-            else { return false }
-            let pause = Duration.seconds(2 << min(state.vainReplacements, 8))
+            else { return nil }
+            if state.nextReplacement + .seconds(60) < .now { state.replacements = 0 }
+            let pause = Duration.seconds(2 << min(state.replacements, 8))
             state.nextReplacement = .now + min(Self.longReplacementPause, pause)
-            state.vainReplacements += 1
-            return true
+            state.replacements += 1
+            return state.replacements
         }
-        guard isDue else { return }
+        guard let attempt else { return }
         Task {
-            guard case .success = await replaceProcesses(needs: .key(key)) else { return }
-            state.withLock { $0.vainReplacements = 0 }
-            logger.warning(
-                "The signer was replaced, because a key failed in it: \(error)",
-                metadata: ["signer": "\(settings.name)"])
-            report(.signerReplaced, "A key failed in it. \(error)")
+            if await replaced(process, withKey: key) {
+                logger.warning(
+                    "The signer was replaced, because a key failed in it: \(error)",
+                    metadata: ["signer": "\(settings.name)"])
+                report(.signerReplaced, "A key failed in it. \(error)")
+            } else if attempt == 1 {
+                logger.warning(
+                    "A key fails, and a new process of the signer could not sign with it either: \(error)",
+                    metadata: ["signer": "\(settings.name)"])
+            }
+            restore()
+        }
+    }
+
+    /// - Returns: false if the process stays.
+    private func replaced(_ old: SignerProcess, withKey key: UInt32) async -> Bool {
+        await changing.pass {
+            guard processes.contains(where: { $0 === old }), let new = try? await prepared(needs: .key(key, of: old))
+            else { return false }
+            await add(new, insteadOf: old)
+            await old.drain(within: timeout)
+            return true
         }
     }
 

@@ -44,9 +44,9 @@ final class SignerPool: Sendable {
         var losses = 0
         /// When processes were last replaced because of a wrong signature.
         var lastReplacement = ContinuousClock.now - .seconds(3600)
-        /// When processes in which a key fails may be replaced, and how often in a row that did not help.
+        /// When a process in which a key fails may be replaced, and how often that was tried with less than a minute between.
         var nextReplacement = ContinuousClock.now
-        var vainReplacements = 0
+        var replacements = 0
         /// A token that comes and goes all the time must not fill the audit log.
         var events = NoticeLimit(100, in: .minutes(1))
         /// Lost processes whose end is not known yet.
@@ -177,7 +177,7 @@ final class SignerPool: Sendable {
             guard let process = process(for: key, except: lost) else { throw unavailable(key) }
             do {
                 let signature = try await process.connection.sign(digest, with: key, deadline: deadline)
-                process.noteSignature(of: key)
+                process.endFailure(of: key)
                 return signature
             } catch {
                 let isInTime = MonotonicTime.nanoseconds() < deadline
@@ -215,5 +215,6 @@ final class SignerPool: Sendable {
         state.withLock { state in
             for backend in state.backends.keys { state.backends[backend]?.keys[key] = nil }
         }
+        for process in processes { process.endFailure(of: key) }
     }
 }

@@ -14,8 +14,8 @@ final class SignerProcess: Sendable {
         var backends: Set<UInt32> = []
         var isDraining = false
         var isChecked = false
-        /// Since when the signatures of a key fail. A signature ends this.
-        var failing: [UInt32: ContinuousClock.Instant] = [:]
+        /// The keys whose signatures fail. A signature ends this.
+        var failing: [UInt32: KeyFailure] = [:]
     }
 
     let connection: SignerConnection
@@ -141,6 +141,12 @@ final class SignerProcess: Sendable {
         }
     }
 
+    /// Whether the process can do what the other one can.
+    func replaces(_ other: SignerProcess) -> Bool {
+        let needed = other.state.withLock { ($0.backends, $0.keys.filter { $0.value == nil }.keys) }
+        return needed.0.isSubset(of: backends) && needed.1.allSatisfy(has(key:))
+    }
+
     /// Why the process cannot sign with the key; nil if it can, or if it never tried to find it.
     func error(of key: UInt32) -> KeyError? { state.withLock { $0.keys[key] ?? nil } }
 
@@ -166,22 +172,34 @@ final class SignerProcess: Sendable {
 
     // MARK: Failures
 
-    /// - Returns: for how long the key has made no signature in this process, although others found it there.
-    func noteFailure(of key: UInt32) -> Duration {
-        isFailing.store(true, ordering: .relaxed)
-        return state.withLock { state in
-            let since = state.failing[key] ?? .now
-            state.failing[key] = since
-            return .now - since
+    /// - Returns: whether the key has made no signature in this process for `time`, although others asked for some.
+    func noteFailure(of key: UInt32, lasting time: Duration) -> Bool {
+        state.withLock { state in
+            isFailing.store(true, ordering: .relaxed)
+            let now = ContinuousClock.now
+            var failure = state.failing[key] ?? KeyFailure(since: now, last: now)
+            // A key that is rarely used, and fails now and then, does not fail all the time.
+            if now - failure.last > .seconds(5) { failure = KeyFailure(since: now, last: now) }
+            failure.last = now
+            failure.count += 1
+            state.failing[key] = failure
+            return failure.count >= 3 && now - failure.since >= time
         }
     }
 
-    func noteSignature(of key: UInt32) {
+    /// The key has signed, or is not used any more.
+    func endFailure(of key: UInt32) {
         guard isFailing.load(ordering: .relaxed) else { return }
         state.withLock { state in
             state.failing[key] = nil
             isFailing.store(!state.failing.isEmpty, ordering: .relaxed)
         }
+    }
+
+    private struct KeyFailure {
+        let since: ContinuousClock.Instant
+        var last: ContinuousClock.Instant
+        var count = 0
     }
 
     func unexpected() -> KeyError {

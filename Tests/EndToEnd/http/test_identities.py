@@ -1093,7 +1093,7 @@ def test_the_log_says_why_keys_are_not_available(faulty, name, reason):
     start = f"The keys of the issuer {name} are not available: {reason.format(url=faulty.urls[name])}"
     assert cause.startswith(start)
     # The warning says the same.
-    warning = "An issuer has revoked its keys" if reason == NO_KEY else "The keys of an issuer were not read"
+    warning = "No token of an issuer is accepted" if reason == NO_KEY else "The keys of an issuer were not read"
     assert f"{warning}: {reason.format(url=faulty.urls[name])}" in faulty.gateway.log.read_text()
 
 

@@ -3,11 +3,11 @@ import SigningKit
 
 /// The form in which Apple's portals show an identifier. Apple documents no form, so another one causes only a warning.
 enum IdentifierForm {
-    /// Of issuer IDs in App Store Connect.
+    /// Issuer IDs in App Store Connect have it.
     case uuid
-    /// Of Team IDs.
+    /// Team IDs have it.
     case tenCharacters
-    /// Of the IDs that Apple gives for OAuth: one of these prefixes.
+    /// The IDs that Apple gives for OAuth have one of these prefixes.
     case prefixed([String])
 
     /// Nil if the form is not known.

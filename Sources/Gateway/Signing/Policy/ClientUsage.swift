@@ -64,7 +64,7 @@ struct ClientUsageState: Codable {
     var usedOnOtherDay: Int?
 
     mutating func advance(within limits: ClientLimits, to moment: RateLimitTime) {
-        // Also after a step back of the clock: too many resets of a quota are better than none.
+        // Also after a step back of the clock. The use of one other day is known, so that a step forth and back changes nothing.
         if day != moment.day.number {
             let known = otherDay == moment.day.number ? usedOnOtherDay : nil
             (otherDay, usedOnOtherDay) = (day, usedToday)

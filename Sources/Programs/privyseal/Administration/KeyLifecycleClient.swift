@@ -130,7 +130,7 @@ struct LocalKeyLifecycleClient: KeyLifecycleClient {
             let reader = try location.read()
             defer { reader.close() }
             registers = try reader.registers()
-            if let fault = (configuration.fleetLog ?? settings).rollback(of: reader) {
+            if let fault = try? (configuration.fleetLog ?? settings).rollback(of: reader) {
                 StandardError.print("warning: \(fault) So the states below are older ones.")
             }
         } else {

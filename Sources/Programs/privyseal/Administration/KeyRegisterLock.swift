@@ -9,7 +9,7 @@ import Synchronization
 /// the key, or know the database by another name. It ends with the process.
 final class KeyRegisterLock: Sendable {
     private let paths: [String]
-    private let patience: Duration
+    private let timeout: Duration
     /// By path.
     private let descriptors = Mutex<[String: Int32]>([:])
 
@@ -17,11 +17,11 @@ final class KeyRegisterLock: Sendable {
     ///
     /// - Parameters:
     ///   - keyPath: of the log's private key.
-    ///   - patience: how long to wait for another holder. A command holds the lock for a moment.
+    ///   - timeout: how long to wait for another holder. A command holds the lock for a moment.
     /// - Throws: `CommandError` if another process holds the lock, or if it cannot be taken.
-    init(_ keyPath: String, _ location: AuditLocation, patience: Duration = .seconds(2)) throws(CommandError) {
+    init(_ keyPath: String, _ location: AuditLocation, timeout: Duration = .seconds(2)) throws(CommandError) {
         paths = [keyPath] + [location.path].compactMap(\.self)
-        self.patience = patience
+        self.timeout = timeout
         try lockRest()
     }
 
@@ -35,7 +35,7 @@ final class KeyRegisterLock: Sendable {
                 throw refusal(path)
             }
             descriptors.withLock { $0[path] = descriptor }
-            let end = ContinuousClock.now + patience
+            let end = ContinuousClock.now + timeout
             while flock(descriptor, LOCK_EX | LOCK_NB) != 0 {
                 guard errno == EWOULDBLOCK || errno == EINTR, .now < end else { throw refusal(path) }
                 usleep(50_000)

@@ -60,7 +60,7 @@ struct ServeCommand: AsyncParsableCommand {
         guard let audit = configuration.audit else { return nil }
         // A supervisor does not repeat a start that ended with 78, but this may succeed later.
         return try StandardError.attempt(1) { () throws(CommandError) in
-            try KeyRegisterLock(audit.key.path, audit.location, patience: .seconds(10))
+            try KeyRegisterLock(audit.key.path, audit.location, timeout: .seconds(10))
         }
     }
 

@@ -39,7 +39,7 @@ extension GatewayConfiguration.Audit {
         // First the file: a running gateway commits before it issues a checkpoint.
         let known = try CheckpointFile(file).heads(signedBy: verifier).map(\.size).max() ?? 0
         guard let size = try? reader.head()?.size ?? 0, size < known else { return nil }
-        return "\(database.text) holds \(size) entries, but \(file) has a checkpoint over \(known): the log was truncated, or "
-            + "an older copy replaced it. Restore the right one."
+        return "\(database.text) holds \(size) entries, but \(file) has a checkpoint over \(known): the log was "
+            + "truncated, or an older copy replaced it. Restore the right one."
     }
 }

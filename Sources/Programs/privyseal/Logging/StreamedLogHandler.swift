@@ -142,9 +142,7 @@ struct LogLine {
         line += " \(level.rawValue) \(logger): ".utf8
         Self.append(message, to: &line)
         for field in fields {
-            line.append(UInt8(ascii: " "))
-            line += field.name.utf8
-            line.append(UInt8(ascii: "="))
+            line += " \(field.name)=".utf8
             switch field.value {
             case .text(let text): Self.append(text, to: &line)
             case .number(let number): line += "\(number)".utf8

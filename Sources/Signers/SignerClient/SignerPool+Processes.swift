@@ -200,7 +200,12 @@ extension SignerPool {
             switch needs {
             case .nothing: true
             case .anyBackend: !hasNone
-            case .key(let key, let old): process.has(key: key) && process.replaces(old)
+            case .key(let key, let old):
+                process.has(key: key)
+                    && backends.allSatisfy { number, backend in
+                        (process.has(backend: number) || !old.has(backend: number))
+                            && backend.keys.keys.allSatisfy { process.has(key: $0) || !old.has(key: $0) }
+                    }
             case .everything: false
             }
         if let failure, !isEnough || !process.connection.isOpen {

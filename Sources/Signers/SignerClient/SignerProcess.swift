@@ -141,12 +141,6 @@ final class SignerProcess: Sendable {
         }
     }
 
-    /// Whether the process can do what the other one can.
-    func replaces(_ other: SignerProcess) -> Bool {
-        let needed = other.state.withLock { ($0.backends, $0.keys.filter { $0.value == nil }.keys) }
-        return needed.0.isSubset(of: backends) && needed.1.allSatisfy(has(key:))
-    }
-
     /// Why the process cannot sign with the key; nil if it can, or if it never tried to find it.
     func error(of key: UInt32) -> KeyError? { state.withLock { $0.keys[key] ?? nil } }
 

@@ -69,6 +69,33 @@ struct ImportFailureTests {
         #expect(try token.objectCount() == 2)
     }
 
+    @Test("an import replaces a private key without a value, and no key that only hides its curve")
+    func keyWithoutValue() async throws {
+        try token.importKey(key, label: "KEY", id: [9], .with { $0.hasPublicKey = false })
+        let emptyCurve = "C_GetAttributeValue attribute=0x180 length=0"
+        try module.follow(emptyCurve)
+        #expect(
+            await sentence { try await importKey(.plain(material(key)), uri) }?.contains("already has a key") == true)
+        try module.follow(emptyCurve, "C_Sign rv=0x30")
+        #expect(await sentence { try await importKey(.plain(material(key)), uri) } != nil)
+        #expect(try token.objectCount() == 1)
+        // Only the first key has no value: the next signature is the new key's.
+        try module.follow("C_GetAttributeValue attribute=0x180 to=1 length=0", "C_Sign to=1 rv=0x5")
+        #expect(try await importKey(.plain(material(key)), uri).method == .unwrapped)
+        #expect(try token.objectCount() == 2)
+    }
+
+    @Test("a repeated generation replaces a pair whose private key has no value")
+    func pairWithoutValue() async throws {
+        try token.generateKey(label: "KEY", id: [9])
+        try module.follow("C_GetAttributeValue attribute=0x180 to=1 length=0", "C_Sign to=1 rv=0x5")
+        let made = try await withProvisioningSession(uri) {
+            try await $0.generate(as: $1, isResumed: true, tell: { _ in })
+        }
+        #expect(made.method == .generated)
+        #expect(try token.objectCount() == 2)
+    }
+
     @Test("an import reports a full token and a read-only token")
     func noRoom() async throws {
         try module.follow("C_UnwrapKey rv=0x31")

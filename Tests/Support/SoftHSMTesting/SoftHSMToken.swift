@@ -37,8 +37,7 @@ public struct SoftHSMToken: Sendable {
     public func changingPIN() throws -> SoftHSMToken {
         let pin = "pin-\(UInt64.random(in: 0 ... .max))"
         try home.provision(modulePath) { module in
-            guard let slot = try slot(in: module) else { throw SoftHSMError("the token \(label) is gone") }
-            try Session(on: slot, of: module, writable: true).setPIN(pin, officerPIN: officerPIN)
+            try Session(on: slot(in: module), of: module, writable: true).setPIN(pin, officerPIN: officerPIN)
         }
         return SoftHSMToken(
             home: home, label: label, serial: serial, pin: pin, officerPIN: officerPIN,
@@ -127,8 +126,7 @@ public struct SoftHSMToken: Sendable {
 
     private func withSession(_ body: (Session) throws -> Void) throws {
         try home.provision(modulePath) { module in
-            guard let slot = try slot(in: module) else { throw SoftHSMError("the token \(label) is gone") }
-            let session = try Session(on: slot, of: module, writable: true)
+            let session = try Session(on: slot(in: module), of: module, writable: true)
             defer { try? session.close() }
             if try !session.isLoggedIn() {
                 try Array(pin.utf8).withUnsafeBytes { try session.login(pin: $0) }
@@ -137,17 +135,19 @@ public struct SoftHSMToken: Sendable {
         }
     }
 
-    /// Retries: SoftHSM 2.6.1 sometimes returns `CKR_GENERAL_ERROR` while another thread reloads the token's files.
-    private func slot(in module: Module) throws -> SlotID? {
+    /// Finds the token's slot, and asks again for up to 2 s if SoftHSM does not list the token: SoftHSM 2.6.1 sometimes
+    /// returns `CKR_GENERAL_ERROR`, or leaves out a token, while another thread reloads the token's files.
+    private func slot(in module: Module) throws -> SlotID {
         for _ in 0..<Self.attempts {
-            do { return try serving(module) } catch let error as PKCS11Error where error.returnValue == .generalError {
-                usleep(10_000)
-            }
+            do {
+                if let slot = try serving(module) { return slot }
+            } catch let error as PKCS11Error where error.returnValue == .generalError {}
+            usleep(10_000)
         }
-        return try serving(module)
+        throw SoftHSMError("SoftHSM does not list the token \(label)")
     }
 
-    private static let attempts = 20
+    private static let attempts = 200
 
     private func serving(_ module: Module) throws -> SlotID? {
         try module.slots().first { try module.tokenInfo(of: $0).serial == serial }

@@ -11,7 +11,10 @@ struct KeyGeneration {
         let session = token.session
         try token.requireSigning()
         let name = try KeyName(selector, publicKey: nil)
-        if isResumed, let placed = try finish(name) { return placed }
+        if isResumed {
+            try token.removeUnfinishedKeys(name.label, tell: tell)
+            if let placed = try finish(name) { return placed }
+        }
         try ExistingKeyObjects(name, nil, in: session).requireNone(name, token.info)
         // The mechanism implies class and type.
         let publicTemplate = Self.withoutType(KeyTemplate.publicKey(name))

@@ -242,9 +242,14 @@ enum PossessionProof {
     /// - Returns: false if the signature belongs to another key.
     static func holds(_ key: ObjectHandle, _ publicKey: P256.Signing.PublicKey, in session: Session) throws -> Bool {
         let digest = ProofOfPossession().digest
-        let signer = Signer(session, .ecdsa)
-        let bytes = try digest.withUnsafeBytes { Array(try signer.sign($0, with: key)) }
+        let bytes = try sign(digest, with: key, in: session)
         guard let signature = try? P256.Signing.ECDSASignature(rawRepresentation: bytes) else { return false }
         return publicKey.isValidSignature(signature, for: digest)
+    }
+
+    /// - Returns: r ‖ s, if the module keeps to the standard.
+    static func sign(_ digest: SHA256Digest, with key: ObjectHandle, in session: Session) throws -> [UInt8] {
+        let signer = Signer(session, .ecdsa)
+        return try digest.withUnsafeBytes { Array(try signer.sign($0, with: key)) }
     }
 }

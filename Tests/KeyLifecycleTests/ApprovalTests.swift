@@ -124,6 +124,23 @@ struct ApprovalTests {
         await fixture.close()
     }
 
+    @Test("A proposer with another name is the same person, also if the log could not record that at first")
+    func renamedDuringOutage() async throws {
+        let fixture = try await fixture { $0.clients = [client("ann", uids: [7]), client("bob", uids: [5])] }
+        let proposal = try await proposed(fixture, by: Administrator(client("ann", uids: [7])))
+        fixture.gateway.store.fault = .full("No space is left.")
+        fixture.reload { $0.clients = [client("ann", uids: [7, 8]), client("bob", uids: [5])] }
+        await #expect(throws: KeyLifecycleRefusal.self) { try await fixture.change(.suspend, "OTHER") }
+        fixture.reload { $0.clients = [client("ann", uids: [7]), client("anna", uids: [8])] }
+        try await fixture.recover()
+        let error = await #expect(throws: KeyLifecycleRefusal.self) {
+            try await fixture.lifecycle.approve(
+                proposal.id, digest: proposal.digest, by: Administrator(client("anna", uids: [8])))
+        }
+        #expect(error?.description.contains("another administrator has to approve") == true)
+        await fixture.close()
+    }
+
     @Test("A proposal counts only while its proposer is an administrator of the account", arguments: [true, false])
     func formerProposer(_ isOperator: Bool) async throws {
         let fixture = try await fixture()

@@ -206,6 +206,20 @@ struct DualControlTests {
         await fixture.close()
     }
 
+    @Test("Only the proposer begins approved work")
+    func proposerWorks() async throws {
+        let fixture = try await fixture()
+        let order = importOrder(fixture, P256.Signing.PrivateKey())
+        let proposal = try #require(try await fixture.lifecycle.begin(order, by: "alice").proposed)
+        _ = try await fixture.lifecycle.approve(proposal.id, digest: proposal.digest, by: "bob")
+        let error = await #expect(throws: KeyLifecycleRefusal.self) {
+            try await fixture.lifecycle.begin(order, by: "carol")
+        }
+        #expect(error?.description.contains("alice proposed the work, and has to do it.") == true)
+        #expect(try await fixture.lifecycle.begin(order, by: "alice").begun != nil)
+        await fixture.close()
+    }
+
     @Test("Only the administrator who began a job can end it, and the register has the name")
     func onlyTheWorkerEnds() async throws {
         let fixture = try await LifecycleTestGateway()

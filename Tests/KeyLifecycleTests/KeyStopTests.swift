@@ -76,6 +76,48 @@ struct KeyStopTests {
         await fixture.close()
     }
 
+    @Test("A stop is recorded, also if the configuration lost the key before its adoption was recorded")
+    func keyWithoutRecord() async throws {
+        let fixture = try await LifecycleTestGateway()
+        fixture.gateway.store.fault = .full("No space is left.")
+        try fixture.declare("NEW", at: fixture.gateway.plain.place.add("new"))
+        await #expect(throws: KeyLifecycleRefusal.self) { try await fixture.change(.compromise, "NEW") }
+        fixture.reload { _ in }
+        try await fixture.recover()
+        #expect(fixture.state("NEW") == .compromised)
+        #expect(fixture.actions(of: "NEW") == ["adopt", "compromise"])
+        await fixture.close()
+    }
+
+    @Test("A change that was refused as overdue and is recorded later applies before the next signature")
+    func overdueChange() async throws {
+        let fixture = try await LifecycleTestGateway()
+        _ = try await fixture.sign(keyID: "OTHER")
+        let store = fixture.gateway.store
+        let begun = store.transactions
+        store.hold()
+        let retirement = Task { try await fixture.change(.retire, "OTHER") }
+        await store.begun(begun + 1)
+        let error = await #expect(throws: KeyLifecycleRefusal.self) { try await retirement.value }
+        #expect(error?.description.contains("may or may not be recorded") == true)
+        store.release()
+        await fixture.gateway.until { fixture.gateway.audit.state.isWritable }
+        await #expect(throws: GatewayError.keyNotInUse("OTHER", .retired)) { try await fixture.sign(keyID: "OTHER") }
+        await fixture.close()
+    }
+
+    @Test("A change that does not reach the log leaves the register unchanged, and says so")
+    func unwritableLog() async throws {
+        let fixture = try await LifecycleTestGateway()
+        fixture.gateway.store.fault = .full("No space is left.")
+        _ = try? await fixture.sign()
+        let error = await #expect(throws: KeyLifecycleRefusal.self) { try await fixture.change(.retire, "OTHER") }
+        #expect(error?.description.contains("so the register is unchanged") == true)
+        await fixture.writable()
+        #expect(fixture.state("OTHER") == .retiring)
+        await fixture.close()
+    }
+
     @Test("Unrecorded stops are limited and do not displace a compromise")
     func flood() async throws {
         let fixture = try await LifecycleTestGateway()

@@ -132,6 +132,8 @@ struct ServiceProfileTests {
             ("maps-snapshot-url", .init(parameters: "center=Berlin Mitte"), "parameters"),
             ("maps-snapshot-url", .init(parameters: "center=1&&z=2"), "parameters"),
             ("maps-snapshot-url", .init(parameters: ""), "parameters"),
+            ("maps-snapshot-url", .init(parameters: "?"), "parameters"),
+            ("maps-snapshot-url", .init(parameters: "?center=a"), "parameters"),
         ] as [(String, ServiceTokenChoices, String)])
     func refusals(_ id: String, _ choices: ServiceTokenChoices, _ path: String) throws {
         let error = #expect(throws: FeatureError.self) { try Self.profile(id).compose(Self.order(choices)) }

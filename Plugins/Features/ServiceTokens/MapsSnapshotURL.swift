@@ -25,11 +25,14 @@ enum MapsSnapshotURL {
         }
     }
 
-    /// - Throws: for a query that is not encoded, or that has a parameter of the gateway's own.
+    /// - Throws: for a query that is not encoded, or that has its "?" or a parameter of the gateway's own.
     private static func check(_ parameters: String) throws(JSONReadError) {
         func refuse(_ sentence: String) -> JSONReadError { JSONReadError(.invalid(sentence), at: "parameters") }
         guard (1...4096).contains(parameters.utf8.count) else {
             throw refuse("has \(parameters.utf8.count) bytes; it may have 1 to 4,096")
+        }
+        guard !parameters.hasPrefix("?") else {
+            throw refuse("begins with \"?\", which the gateway adds by itself; leave it out")
         }
         // RFC 3986 §3.4.
         let allowed = "-._~!$&'()*+,;=:@/?%".utf8

@@ -146,6 +146,16 @@ final class AuditQueue: Sendable {
 
     var hasNotes: Bool { state.withLock { !$0.notes.isEmpty } }
 
+    /// Ends the time in which `refuseOverdue` refuses the calls of the transaction.
+    ///
+    /// - Returns: whether the log is writable: the calls were not refused.
+    func endWriting() -> Bool {
+        state.withLock { state in
+            state.writingSince = nil
+            return state.condition.isWritable
+        }
+    }
+
     /// Ends a successful transaction.
     ///
     /// - Parameters:

@@ -80,7 +80,9 @@ struct AuditWriter: Sendable {
             guard let written else { return queue.supersede(keeping: notes) }
             commits.record(duration: .now - begun)
             entries.increment(by: Int64(written.entryCount))
-            if !queue.condition.isWritable {
+            if !queue.endWriting() {
+                // A change that was refused as overdue may be recorded now: nothing is signed with the state before it.
+                try loading(open.registers, now())
                 let name: Logger.Metadata = ["origin": "\(open.store.identity.origin)", "size": "\(open.tree.size)"]
                 logger.notice("The audit log is being written", metadata: name)
             }

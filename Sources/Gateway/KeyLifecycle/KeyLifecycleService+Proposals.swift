@@ -12,11 +12,13 @@ extension KeyLifecycleService {
             $0.isFor(action, issuerID: issuerID, keyID: keyID, details: details) && !isOver($0) && $0.approver == nil
         }) {
             throw KeyLifecycleRefusal(
-                "\(same.proposer) has proposed that already, as \(same.id). Another administrator approves it: privyseal keys "
-                    + "approve \(same.id).")
+                "\(same.proposer) has proposed that already, as \(same.id). Another administrator looks at it with privyseal "
+                    + "keys proposals, and approves it: privyseal keys approve \(same.id) --digest \(same.digest).")
         }
         try await forgetExpiredProposals()
-        let (time, lifetime) = (now, account(issuerID)?.proposalLifetime ?? .seconds(86_400))
+        // `isOver` compares with the same clock.
+        let time = fleet?.clock.now ?? now
+        let lifetime = account(issuerID)?.proposalLifetime ?? .seconds(86_400)
         let proposal = KeyProposal(
             id: Self.newID(), action: action, issuerID: issuerID, keyID: keyID, details: details, reason: reason,
             proposer: actor.name, proposerProofs: actor.proofs, proposed: time,

@@ -155,8 +155,9 @@ extension KeyLifecycleService {
         }
         try requireStanding(of: approved)
         if approved.approvingPerson?.isSamePerson(as: actor) == true { throw Self.isApprover(actor) }
-        guard known == nil || approved.proposingPerson.isSamePerson(as: actor) else {
-            throw KeyLifecycleRefusal("\(approved.proposer) proposed to take over the work, and has to do it.")
+        guard approved.proposingPerson.isSamePerson(as: actor) else {
+            let proposed = known == nil ? "the work" : "to take over the work"
+            throw KeyLifecycleRefusal("\(approved.proposer) proposed \(proposed), and has to do it.")
         }
         return approved
     }

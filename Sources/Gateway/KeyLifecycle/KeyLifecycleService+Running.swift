@@ -1,5 +1,6 @@
 import AuditKit
 import AuditLog
+import Logging
 import ServiceLifecycle
 import Signing
 import SigningKit
@@ -26,6 +27,7 @@ extension KeyLifecycleService {
         await cancelWhenGracefulShutdown {
             while !Task.isCancelled {
                 await self.processDeadlines()
+                self.logDifferences()
                 await self.signal.wait(atMost: self.untilNext)
             }
         }
@@ -65,6 +67,18 @@ extension KeyLifecycleService {
             }
             try await forgetExpiredProposals()
         }
+    }
+
+    /// Logs each difference between configuration and register once, until it has ended. A reload or an order can cause
+    /// one that makes a key useless.
+    private func logDifferences() {
+        guard stateCache.isLoaded else { return }
+        let differences = overview().differences
+        let known = loggedDifferences.withLock { known in
+            defer { known = Set(differences) }
+            return known
+        }
+        for difference in differences where !known.contains(difference) { logger.warning("\(difference)") }
     }
 
     /// Records adopted keys that are not in the register yet.

@@ -10,7 +10,7 @@ extension KeyLifecycleService {
         let record = stateCache.isLoaded ? stateCache.records[order.keyID] : nil
         let stop = KeyStop(
             order: order, actor: actor, ordered: now, precedesEffect: record.map(hasPendingEffect) ?? false,
-            after: record)
+            after: record, of: handle(order.keyID))
         let isRepeated = stateCache.unrecordedStops.contains(where: stop.isSame)
         stateCache.begin(stop)
         do throws(KeyLifecycleRefusal) {
@@ -58,7 +58,13 @@ extension KeyLifecycleService {
         var (latest, changed) = (stateCache.records, [KeyLifecycleRecord]())
         let time = now
         for stop in stops {
-            guard let record = latest[stop.order.keyID], !stop.isRecorded(in: record) else { continue }
+            var record = latest[stop.order.keyID]
+            if record == nil, let adopted = stop.adopted {
+                // A reload removed the key before its adoption was recorded.
+                changed.append(adopted)
+                record = adopted
+            }
+            guard let record, !stop.isRecorded(in: record) else { continue }
             let stopped = self.stopped(record, by: stop, at: time)
             changed.append(stopped)
             if stop.precedesEffect {
@@ -104,14 +110,26 @@ final class KeyStop: Sendable {
     let precedesEffect: Bool
     /// The number of equal orders in the register when this one came; nil if the register was not known then.
     private let earlier: Int?
+    /// The record of the key before the order, for a register without one: a key that the configuration adds during an
+    /// outage of the log has none. Nil for a key that was neither in the register nor in the configuration.
+    let adopted: KeyLifecycleRecord?
 
-    /// - Parameter record: of the key, when the order came.
+    /// - Parameters:
+    ///   - record: of the key, when the order came.
+    ///   - handle: of the key; nil unless it is configured.
     init(
         order: KeyChangeOrder, actor: String, ordered: Timestamp, precedesEffect: Bool = false,
-        after record: KeyLifecycleRecord? = nil
+        after record: KeyLifecycleRecord? = nil, of handle: KeyHandle? = nil
     ) {
         (self.order, self.actor, self.ordered, self.precedesEffect) = (order, actor, ordered, precedesEffect)
         earlier = record.map { Self.count(order, by: actor, in: $0) }
+        var adopted =
+            record
+            ?? handle.map {
+                KeyLifecycleRecord(adopting: order.keyID, of: $0.issuerID, as: .staged, at: ordered)
+            }
+        if adopted?.fingerprint == nil { adopted?.fingerprint = handle?.fingerprint }
+        self.adopted = adopted
     }
 
     /// `suspended` or `compromised`.

@@ -17,6 +17,8 @@ public final class KeyLifecycleService: Service {
     let stateCache: KeyStateCache
     let logger = Logger(label: "privyseal.keys")
     let mutex = AsyncMutex()
+    /// The sentences of `KeyLifecycleOverview.differences` that are in the log already.
+    let loggedDifferences = Mutex<Set<String>>([])
     /// The issuer IDs of accounts with an activation in progress.
     private let activating = Mutex<Set<String>>([])
     let signal = AsyncSignal()

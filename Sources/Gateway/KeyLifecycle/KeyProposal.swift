@@ -52,6 +52,13 @@ public struct KeyProposal: Codable, Sendable, Equatable {
         laterProofs += persons.newIdentities(of: proposingPerson)
         if let approvingPerson { approverProofs += persons.newIdentities(of: approvingPerson) }
     }
+
+    /// Adds the names and proofs that the same proposal has among `known` and the register does not have yet.
+    mutating func keepIdentities(of known: [KeyProposal]) {
+        guard let same = known.first(where: { $0.id == id }) else { return }
+        laterProofs += same.laterProofs.filter { !laterProofs.contains($0) }
+        if approver == same.approver { approverProofs += same.approverProofs.filter { !approverProofs.contains($0) } }
+    }
 }
 
 extension KeyProposal {

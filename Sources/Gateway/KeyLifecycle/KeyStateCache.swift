@@ -210,6 +210,9 @@ public final class KeyStateCache: KeyStates {
         proposals.sort { ($0.proposed, $0.id) < ($1.proposed, $1.id) }
         state.withLock { state in
             guard size >= state.size else { return }
+            // The configuration that showed them may be gone, and the attempt to record them may have failed.
+            for index in proposals.indices { proposals[index].keepIdentities(of: state.proposals) }
+            for index in jobs.indices { jobs[index].keepIdentities(of: state.jobs) }
             (state.records, state.proposals, state.jobs) = (records, proposals, jobs)
             (state.activations, state.fenced, state.refusedPINs) = (activations, fenced, refusedPINs)
             (state.values, state.size) = (registers.mapValues(\.value), size)
@@ -291,12 +294,8 @@ extension KeyStateCache.State {
             for key in account.keys where records[key.keyID] == nil {
                 let state: KeyLifecycleState =
                     isNew ? key.keyID == account.activeKeyID ? .active : .retiring : .staged
-                let change = KeyLifecycleChange(
-                    time: time, action: .adopt, from: nil, to: state, actor: "gateway",
-                    reason: isNew ? "It was configured when the register began." : "The configuration names it since.")
                 records[key.keyID] = KeyLifecycleRecord(
-                    issuerID: account.issuerID, keyID: key.keyID, state: state, since: time, provenance: .unknown,
-                    history: [change])
+                    adopting: key.keyID, of: account.issuerID, as: state, at: time, isBegin: isNew)
             }
         }
     }
@@ -315,8 +314,10 @@ extension KeyStateCache.State {
     fileprivate mutating func publish(_ clock: FleetClock?) {
         lost = Set(records.values.filter(\.isUntrusted).compactMap(\.fingerprint))
         let held = held
+        let stolen = stops.filter { $0.state == .compromised }.compactMap(\.adopted)
         compromised = Set(
-            records.values.filter { $0.isCompromised || held[$0.keyID] == .compromised }.compactMap(\.fingerprint))
+            (records.values.filter { $0.isCompromised || held[$0.keyID] == .compromised } + stolen)
+                .compactMap(\.fingerprint))
         shownBefore = nil
         for issuerID in Set(accounts.map(\.issuerID)).union(served.keys) {
             let own = records.values.filter { $0.issuerID == issuerID }
@@ -339,6 +340,20 @@ extension KeyStateCache.State {
 }
 
 extension KeyLifecycleRecord {
+    /// The record of a configured key that the register does not have.
+    ///
+    /// - Parameter isBegin: whether the register had no key of the account.
+    init(
+        adopting keyID: String, of issuerID: String, as state: KeyLifecycleState, at time: Timestamp,
+        isBegin: Bool = false
+    ) {
+        let change = KeyLifecycleChange(
+            time: time, action: .adopt, from: nil, to: state, actor: KeyLifecycleService.gatewayName,
+            reason: isBegin ? "It was configured when the register began." : "The configuration names it since.")
+        self.init(
+            issuerID: issuerID, keyID: keyID, state: state, since: time, provenance: .unknown, history: [change])
+    }
+
     /// The state that applies now: before the last change takes effect, the one before it.
     fileprivate func state(by clock: FleetClock?) -> KeyLifecycleState {
         guard let clock, let effectiveAt, clock.remaining(until: effectiveAt) > .zero else { return state }

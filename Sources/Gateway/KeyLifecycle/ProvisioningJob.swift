@@ -64,4 +64,11 @@ public struct ProvisioningJob: Codable, Sendable, Equatable {
         workerProofs += persons.newIdentities(of: workingPerson)
         if let approvingPerson { approverProofs += persons.newIdentities(of: approvingPerson) }
     }
+
+    /// Adds the names and proofs that the same job has among `known` and the register does not have yet.
+    mutating func keepIdentities(of known: [ProvisioningJob]) {
+        guard let same = known.first(where: { $0.id == id }) else { return }
+        if worker == same.worker { workerProofs += same.workerProofs.filter { !workerProofs.contains($0) } }
+        if approver == same.approver { approverProofs += same.approverProofs.filter { !approverProofs.contains($0) } }
+    }
 }

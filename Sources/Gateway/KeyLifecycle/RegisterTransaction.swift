@@ -94,6 +94,7 @@ extension KeyLifecycleService {
                 .unrecorded,
                 "The register may or may not have the last change; the gateway checks when it can write the audit log.")
         }
+        if case .unwritable(let error) = audit.writeState { throw Self.unrecorded(error) }
         for (_, name, value) in transaction.registrations { try Self.requireReadable(name, value) }
         stateCache.noteDeadlines(transaction.records, transaction.proposals ?? [], at: audit.clock.stepped)
         let basis = turnValues.withLock { $0 }
@@ -103,7 +104,12 @@ extension KeyLifecycleService {
         } catch {
             // The commit may have succeeded although it reported an error.
             needsReload.withLock { $0 = true }
-            guard error == .superseded else { throw Self.unrecorded(error) }
+            guard error == .superseded else {
+                throw KeyLifecycleRefusal(
+                    .unrecorded,
+                    "The change may or may not be recorded. \(error) Look at privyseal keys states when the gateway can write the "
+                        + "log again.")
+            }
             throw KeyLifecycleRefusal(
                 .superseded,
                 "Other gateways changed the register at the same time, again and again. Nothing has changed; run the "

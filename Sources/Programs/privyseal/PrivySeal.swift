@@ -85,9 +85,12 @@ enum Version {
 /// Why a command cannot do its work: sentences with the remedy. `PrivySeal.main` prints it, and ends with status 1.
 struct CommandError: Error, CustomStringConvertible {
     let description: String
+    /// Whether the same command may succeed later without a person, such as on a disk that is full now.
+    let mayPass: Bool
 
-    init(_ description: String) {
+    init(_ description: String, mayPass: Bool = false) {
         self.description = description
+        self.mayPass = mayPass
     }
 }
 

@@ -5,30 +5,33 @@ import StrictJSON
 extension [Finding] {
     /// Findings about the text of a field or claim.
     ///
-    /// - Parameter subject: The field in messages, such as `The claim "bid"`.
-    mutating func addText(_ text: String, _ rule: TextRule, in field: String, subject: String) {
+    /// - Parameters:
+    ///   - subject: The field in messages, such as `The claim "bid"`.
+    ///   - severity: The severity of invisible characters and misplaced white space.
+    mutating func addText(
+        _ text: String, _ rule: TextRule, in field: String, subject: String, severity: Finding.Severity = .warning
+    ) {
         switch text {
         case "": add(.fieldEmpty, in: field, "\(subject) is empty.")
         case "undefined": add(.fieldUndefined, in: field, "\(subject) is the text \"undefined\".")
         case "null", "nil", "None", "(null)", "NULL": add(.fieldNull, in: field, "\(subject) is the text \"\(text)\".")
-        default: addTextWarning(text, rule, in: field)
+        default: addTextFault(text, rule, in: field, severity: severity)
         }
     }
 
-    /// A warning about a signed text that Apple accepts: invisible characters, and misplaced white space.
-    mutating func addTextWarning(_ text: String, _ rule: TextRule, in field: String) {
+    /// A finding about invisible characters and misplaced white space. It is a warning if Apple accepts such a text.
+    mutating func addTextFault(
+        _ text: String, _ rule: TextRule, in field: String, severity: Finding.Severity = .warning
+    ) {
         guard let fault = rule.fault(in: text) else { return }
         add(
             fault == rule.whiteSpaceFault(in: text) ? .fieldWhiteSpace : .fieldInvisible, in: field,
-            "\(JSONReadError(.invalid(fault)).inside(field))", severity: .warning)
+            "\(JSONReadError(.invalid(fault)).inside(field))", severity: severity)
     }
 
     /// Key IDs of App Store Connect have ten characters: digits and upper-case letters.
     mutating func addKeyID(_ keyID: String, in field: String) {
-        let isUsual =
-            keyID.utf8.count == 10
-            && keyID.unicodeScalars.allSatisfy { ("0"..."9").contains($0) || ("A"..."Z").contains($0) }
-        guard !isUsual, !keyID.isEmpty else { return }
+        guard !keyID.isTenCharacterID, !keyID.isEmpty else { return }
         add(
             .keyIDShape, in: field,
             "The key ID \"\(keyID)\" does not look like one of App Store Connect's: ten digits and upper-case letters.",

@@ -23,6 +23,8 @@ struct Examination {
     let rendering: SigningInputRendering?
     /// The findings about the form.
     let form: [Finding]
+    /// The profile of a service token; nil for a signature that StoreKit reads.
+    var profile: ServiceProfile?
 
     /// - Parameters:
     ///   - signingInput: The expected signing input.
@@ -86,7 +88,7 @@ struct Examination {
     }
 
     private func unexplained(_ verifier: Verifier) -> Finding {
-        guard !keys.isEmpty else { return Finding(.unexplained, "There was no key to verify with.") }
+        guard !keys.isEmpty else { return Finding(.unexplained, "There was no key to verify with.", cure: cure) }
         var message =
             verifier.isExhausted
             ? "The search was cut at its bound of \(verifier.count) verifications; none of the mistakes tried so far "
@@ -100,6 +102,16 @@ struct Examination {
                 ? " Whether \(keyID) is among them is not known: the key has no ID."
                 : " No key with the ID \(keyID) was given, only \(ids)."
         }
-        return Finding(.unexplained, message)
+        return Finding(.unexplained, message, cure: cure)
+    }
+
+    /// What to check about a service token whose signature has no explanation; nil for the remedy of the code.
+    private var cure: String? {
+        profile.map {
+            "Check in this order: (1) Is this the public key of the private key that signed? Compare fingerprints where "
+                + "both are. (2) Is it the right kind of key? A token for \($0.id) needs the \($0.family.rawValue); keys "
+                + "for Apple's other services look the same. (3) Are these the bytes that were signed? Log their SHA-256 "
+                + "on the signing server and compare it with the one here. (4) Was the token changed on its way?"
+        }
     }
 }

@@ -57,11 +57,12 @@ def tokens(now):
     ]
     # The profile, the token, and the codes of which one must be the first finding.
     broken = [
-        ("app-store-server-api", token(TYPED, connect), "family-other"),
+        # Each claim is right for both services, so nothing shows that the token was made for the other one.
+        ("app-store-server-api", token(TYPED, connect), "claim-missing"),
         ("app-store-connect-team", token(TYPED, store), "family-other"),
         ("app-store-connect-team", token(TYPED, changed(connect, iss=None, sub="user")), "family-other"),
         ("app-store-connect-individual", token(TYPED, connect), "family-other"),
-        ("apns", token(PLAIN, changed(music)), "family-other claim-exp"),
+        ("apns", token(PLAIN, changed(music)), "claim-exp"),
         ("weatherkit", token(WEATHER_HEADER, sign_in), "family-other"),
         ("app-store-server-api", token(TYPED, changed(store, exp=now+3600)), "lifetime-too-long"),
         ("app-store-connect-team", token(TYPED, changed(connect, exp=now+1200)), "lifetime-too-long"),
@@ -87,7 +88,7 @@ def tokens(now):
         ("apns", token(PLAIN, '{"iss":"%s", "iat":%d, "iat":%d}'%(TEAM, now, now)), "member-twice"),
         ("apns", token(PLAIN, changed(push, iat=now-4000)), "token-too-old"),
         ("app-store-server-api", token(TYPED, changed(store, iat=now-900, exp=now-600)), "token-expired"),
-        ("app-store-server-api", token(TYPED, changed(store, bid=None)), "claim-missing family-other"),
+        ("app-store-server-api", token(TYPED, changed(store, bid=None)), "claim-missing"),
         ("mapkit-js", token(TYPED, changed(map, origin=None)), "claim-missing"),
         ("sign-in-with-apple", token(PLAIN, changed(sign_in, sub=None)), "claim-missing"),
         ("apns", token(PLAIN, changed(push, iss=ISSUER)), "identifier-other"),
@@ -104,6 +105,20 @@ def tokens(now):
         ("apns", token(PLAIN, changed(push, sub="x")), "claim-not-documented"),
         ("app-store-server-api", token(TYPED, store, OTHER), "unexplained"),
         ("app-store-server-api", "Bearer "+token(TYPED, store), "token-prefix"),
+        ("app-store-connect-team", token(TYPED, changed(connect, aud=None)), "claim-missing"),
+        ("sign-in-with-apple", token(PLAIN, changed(sign_in, aud=None)), "claim-missing"),
+        ("weatherkit", token(WEATHER_HEADER, changed(weather, sub=None)), "claim-missing"),
+        ("maps-server", token(TYPED, changed(maps_server, scope=None)), "claim-missing"),
+        ("devicecheck", token(PLAIN, changed(push, exp=now+600)), "claim-exp"),
+        ("apns", token(PLAIN, changed(push, iss=TEAM.lower())), "identifier-other"),
+        ("apns", token(PLAIN, changed(push, iss=TEAM+" ")), "field-white-space"),
+        ("app-store-server-api", token(TYPED, changed(store, bid="com.example.app ")), "field-white-space"),
+        ("weatherkit", token({**PLAIN, "id": f"{TEAM}.com.example.other"}, weather), "identifier-other"),
+        ("apple-business", token(PLAIN, changed(business, sub="BUSINESSAPI.2")), "identifier-other"),
+        ("apple-ads", token(PLAIN, {**sign_in, "sub": "SEARCHADS.2"}), "identifier-other"),
+        ("app-store-connect-team", token(TYPED, changed(connect, scope=[])), "claim-empty"),
+        ("app-store-connect-team", token(TYPED, changed(connect, scope=[5])), "claim-kind"),
+        ("apns", token(PLAIN, changed(push, iat=now*1000000)), "iat-finer"),
     ]
     return whole, broken
 
@@ -159,3 +174,61 @@ def test_an_unknown_service_is_refused_with_the_known_ones(public_key):
     command = [BINARY, "verify", "--service", "apn", "--key", str(public_key), "--jws", WHOLE[0][1]]
     ended = subprocess.run(command, capture_output=True, text=True, timeout=30)
     assert ended.returncode == 64 and "apns" in ended.stderr
+
+
+STORE = {"aud": "appstoreconnect-v1", "bid": "com.example.app", "iss": ISSUER}
+
+
+@pytest.mark.parametrize("options", [("--service", "app-store-server-api"), ()])
+@pytest.mark.parametrize("app, codes", [("com.example.app", []), ("com.example.other", ["app-differs"])])
+def test_a_token_for_another_app_is_not_valid(public_key, options, app, codes):
+    now = int(time.time())
+    text = token(TYPED, {**STORE, "iat": now - 60, "exp": now + 300})
+    status, answer = explained(public_key, text, "--app", app, *options)
+    assert (status, [finding["code"] for finding in answer["findings"]]) == (1 if codes else 0, codes)
+
+
+def refused(public_key, *options, input=None):
+    command = [BINARY, "verify", "--key", f"{KEY_ID}={public_key}", *options]
+    ended = subprocess.run(command, capture_output=True, text=True, timeout=30, input=input)
+    assert (ended.returncode, ended.stdout) == (64, ""), ended
+    return ended.stderr
+
+
+@pytest.mark.parametrize(
+    "options, cure", [(("--service", "apns"), "Leave --app out.\n"), ((), "or name another service with --service.\n")]
+)
+def test_an_app_is_refused_for_a_token_that_names_none(public_key, options, cure):
+    text = token(PLAIN, {"iss": TEAM, "iat": int(time.time())})
+    message = refused(public_key, "--jws", text, "--app", "com.example.app", *options)
+    assert "A token for apns names no app, so --app cannot be checked." in message and message.endswith(cure)
+
+
+SIGNATURE = "A" * 86
+SNAPSHOT_PATH = f"/api/v1/snapshot?center=a&teamId={TEAM}&keyId={KEY_ID}&signature={SIGNATURE}"
+SNAPSHOT_URL = f"https://snapshot.apple-mapkit.com{SNAPSHOT_PATH}"
+SNAPSHOT = json.dumps({"token": SIGNATURE, "url": SNAPSHOT_URL, "keyId": KEY_ID})
+
+
+@pytest.mark.parametrize(
+    "options, input",
+    [
+        (("--jws", SNAPSHOT_URL), None),
+        ((), SNAPSHOT),
+        ((), SNAPSHOT_URL + "\n"),
+        (("--service", "maps-snapshot-url", "--jws", "a.b.c"), None),
+    ],
+    ids=["--jws", "the JSON of the answer", "the URL as input", "--service"],
+)
+def test_a_snapshot_url_is_refused_with_the_way_to_check_it(public_key, options, input):
+    message = refused(public_key, *options, input=input)
+    assert "A signed URL of a Maps snapshot is not a JWS" in message and "Request the URL" in message
+
+
+def test_the_remedies_fit_the_service(public_key):
+    now = int(time.time())
+    push, store = {"iss": TEAM, "iat": now}, {**STORE, "iat": now - 60, "exp": now + 300, "bid": ""}
+    unexplained = explained(public_key, token(PLAIN, push, OTHER), "--service", "apns")[1]["findings"][0]
+    assert "A token for apns needs the push notifications key" in unexplained["cure"], unexplained
+    empty = explained(public_key, token(TYPED, store), "--service", "app-store-server-api")[1]["findings"][0]
+    assert (empty["code"], empty["cure"]) == ("claim-empty", "Give the claim its value.")

@@ -88,6 +88,28 @@ def test_a_token_has_exactly_the_documented_header_and_claims(gateway, issued, n
     }  # fmt: skip
 
 
+def verify_command(gateway, name, directory, *options, answer):
+    """Reads the answer of the gateway with `privyseal verify`."""
+    path = directory / "public.pem"
+    path.write_bytes(gateway.public[name].public_bytes(Encoding.PEM, PublicFormat.SubjectPublicKeyInfo))
+    command = [BINARY, "verify", "--key", str(path), "--format", "json", *options]
+    return subprocess.run(command, input=json.dumps(answer), capture_output=True, text=True, timeout=30)
+
+
+@pytest.mark.parametrize("name", DOCUMENTED)
+def test_verify_finds_no_fault_in_a_token_of_the_gateway(gateway, issued, tmp_path, name):
+    ended = verify_command(
+        gateway, name, tmp_path, "--service", DOCUMENTED[name].profile, answer=issued[name].answer)
+    assert ended.returncode == 0, ended
+    assert {finding["severity"] for finding in json.loads(ended.stdout)["findings"]} <= {"note"}, ended.stdout
+
+
+def test_verify_refuses_the_url_of_a_snapshot(gateway, issued, tmp_path):
+    ended = verify_command(gateway, SNAPSHOT, tmp_path, answer=issued[SNAPSHOT].answer)
+    assert (ended.returncode, ended.stdout) == (64, "")
+    assert "A signed URL of a Maps snapshot is not a JWS" in ended.stderr
+
+
 def verified(token, key, row):
     """The claims, read by PyJWT with its strictest options."""
     times = ["iat"] if row.span is None else ["iat", "exp"]
@@ -198,7 +220,7 @@ REFUSED_MEMBERS = [
         (SNAPSHOT, {"parameters": value}, "parameters")
         for value in (
             "teamId=A", "a=1&keyId=B", "a=1&signature=C", "a=1&teamId=", "", "a", "=1", "a=1&&b=2", "a=1&", "a=b c",
-            "a=1#b", "a=ü", 'a="1"', "a=" + "1" * 4095, 1, None, ["a=1"], {"a": "1"},
+            "?a=1", "a=1#b", "a=ü", 'a="1"', "a=" + "1" * 4095, 1, None, ["a=1"], {"a": "1"},
         )
     ],
 ]  # fmt: skip

@@ -57,6 +57,18 @@ def test_an_outage_gives_one_entry_despite_many_attempts(place):
     assert 800 < outages[0]["milliseconds"] < 3000 and "read-only" in outages[0]["reason"]
 
 
+def test_a_first_start_on_a_full_disk_ends_so_that_a_supervisor_repeats_it(place):
+    with OUTAGES["the disk says that it is full"](place) as outage:
+        service = AuditedService(BINARY, place, FileKeys(place), environment=outage.environment)
+        outage.begin()
+        status, said = service.refuses_to_start()
+        assert (status, "cannot be made" in said) == (1, True), said
+        outage.end()
+        with service:
+            assert service.sign()[0] == 200
+        assert service.process.returncode == 0
+
+
 def test_a_gateway_whose_disk_hangs_can_be_stopped(place):
     with OUTAGES["the disk hangs"](place) as outage:
         service = AuditedService(BINARY, place, FileKeys(place), "writeTimeout: 1", environment=outage.environment)

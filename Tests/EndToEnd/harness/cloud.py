@@ -212,9 +212,11 @@ class Kms(Server):
     def import_parameters(self, call):
         key = key_in_moto(call["KeyId"])
         wrapping = rsa.generate_private_key(65537, int(call["WrappingKeySpec"].removeprefix("RSA_")))
-        self.wrapping[key.id] = (wrapping, secrets.token_bytes(1500), call["WrappingAlgorithm"])
+        # A caller that waited for too long asks again, and may use either answer.
+        token = base64.b64encode(secrets.token_bytes(1500)).decode()
+        self.wrapping[key.id, token] = (wrapping, call["WrappingAlgorithm"])
         answer = {
-            "KeyId": key.arn, "ImportToken": base64.b64encode(self.wrapping[key.id][1]).decode(),
+            "KeyId": key.arn, "ImportToken": token,
             "PublicKey": base64.b64encode(wrapping.public_key().public_bytes(
                 serialization.Encoding.DER, serialization.PublicFormat.SubjectPublicKeyInfo)).decode(),
             "ParametersValidTo": time.time() + 86400,
@@ -223,8 +225,7 @@ class Kms(Server):
 
     def import_material(self, call):
         key = key_in_moto(call["KeyId"])
-        wrapping, token, algorithm = self.wrapping.pop(key.id)
-        assert base64.b64decode(call["ImportToken"]) == token
+        wrapping, algorithm = self.wrapping.pop((key.id, call["ImportToken"]))
         assert call["ExpirationModel"] == "KEY_MATERIAL_DOES_NOT_EXPIRE"
         material = base64.b64decode(call["EncryptedKeyMaterial"])
         oaep = padding.OAEP(padding.MGF1(hashes.SHA256()), hashes.SHA256(), None)

@@ -16,6 +16,7 @@ from database_server import Proxy, cluster, url
 from fleet import Fleet, FleetGateway, Rotations, SigningLoad, at_once
 from key_lifecycle import NEW, OLD, THIRD, changes
 from polling import await_
+from stepped_clock import Clock
 
 
 @pytest.fixture(scope="module")
@@ -40,6 +41,11 @@ def unchanged(server):
 
 def activate(gateway, new, old, **more):
     return gateway.change("activate", new, retiring=old, overlap=3600, watch=0, **more)
+
+
+def activate_beside_hung(gateway, new, old):
+    """Another gateway hangs, maybe within a transaction: the database ends that after three seconds."""
+    return await_(lambda: (answer := activate(gateway, new, old))[0] != 503 and answer, "the order is accepted")
 
 
 def compromise_alone(gateway, key_id):
@@ -120,8 +126,9 @@ def test_a_gateway_that_hangs_delays_the_activation_until_it_answers(fleet):
     first, _, third = fleet.gateways
     os.kill(third.process.pid, signal.SIGSTOP)
     try:
-        status, answer = activate(first, NEW, OLD)
-        assert status == 202 and answer["outcome"] == "activating" and answer["waitingFor"] == [third.origin]
+        status, answer = activate_beside_hung(first, NEW, OLD)
+        assert status == 202, answer
+        assert answer["outcome"] == "activating" and answer["waitingFor"] == [third.origin]
         assert first.signer() == OLD
         refused, problem = activate(fleet.gateways[1], THIRD, OLD)
         assert refused == 409 and "waits for gateways" in problem["detail"]
@@ -136,7 +143,7 @@ def test_a_fenced_gateway_signs_nothing_until_it_is_started_again(fleet, server)
     with SigningLoad([third]) as load:
         await_(lambda: load.answers, "a signature")
         os.kill(third.process.pid, signal.SIGSTOP)
-        status, answer = activate(first, NEW, OLD)
+        status, answer = activate_beside_hung(first, NEW, OLD)
         assert status == 202, answer
         status, answer = fence(first, third)
         assert status == 200, answer
@@ -148,7 +155,7 @@ def test_a_fenced_gateway_signs_nothing_until_it_is_started_again(fleet, server)
     assert [answer for answer in load.answers if answer[0] > fenced] == []
     assert third.ask("GET", "/readyz")[0] == 503
     # It refuses orders, too: it cannot know the register.
-    assert activate(third, OLD, NEW)[0] == 503
+    await_(lambda: activate(third, OLD, NEW)[0] == 503, "it refuses orders")
     third.kill()
     third.start()
     await_(lambda: third.signer() == NEW, "the gateway signs again after its start")
@@ -202,7 +209,8 @@ def test_a_suspension_of_the_new_key_gives_an_open_activation_up(fleet):
     first, second, third = fleet.gateways
     os.kill(third.process.pid, signal.SIGSTOP)
     try:
-        assert activate(first, NEW, OLD)[0] == 202
+        status, answer = activate_beside_hung(first, NEW, OLD)
+        assert status == 202, answer
         assert second.change("suspend", NEW)[0] == 200
     finally:
         os.kill(third.process.pid, signal.SIGCONT)
@@ -250,10 +258,34 @@ def test_a_gateway_does_not_join_if_the_fleet_would_sign_with_a_key_that_it_had_
         await_(first.is_ready, "the first gateway is ready")
         await_(lambda: fleet.log(server).of_kind("life"), "the register of the fleet")
         with second:
-            await_(lambda: b"Stop it on another gateway" in second.log.read_bytes(), "the reason")
+            reason = f"privyseal keys compromise {THIRD} --reason".encode()
+            await_(lambda: reason in second.log.read_bytes(), "the reason")
+            assert not second.is_ready()
+            # A suspension is not enough: one administrator could resume the key.
+            assert first.change("suspend", THIRD)[0] == 200
+            await_(lambda: second.log.read_bytes().count(b"and suspended in that of the fleet") > 0, "the new reason")
             assert not second.is_ready()
             assert first.change("compromise", THIRD)[0] == 200
             await_(second.is_ready, "it joins")
+
+
+def test_a_proposal_expires_by_the_clock_of_the_database(place, server):
+    fleet = Fleet(BINARY, place, url(server), count=2)
+    first, second = fleet.gateways
+    clock = Clock(place)
+    second.environment.update(clock.environment)
+    for gateway in fleet.gateways:
+        gateway.dual_control, gateway.tokens = True, first.tokens
+        gateway.configure()
+    # Longer than a proposal waits.
+    clock.set(-100_000)
+    with fleet:
+        status, answer = second.change("activate", NEW, by="ann", retiring=OLD, overlap=3600, watch=0)
+        assert status == 202, answer
+        proposal = answer["proposal"]["id"]
+        await_(lambda: first.admin("GET", "/v1/keys")[1]["proposals"], "the other gateway knows the proposal")
+        status, answer = first.approve(proposal, "ben")
+        assert status in (200, 202), answer
 
 
 def test_a_gateway_without_a_network_stops_signing_before_the_others_take_it_for_silent(place, server):

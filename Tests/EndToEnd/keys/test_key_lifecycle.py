@@ -552,6 +552,39 @@ def test_check_reports_where_configuration_and_register_differ(service):
     assert f"The key {OLD} is retiring in the register" in found["register"]["differences"][0]
 
 
+def readiness(service):
+    """(status, {key ID: state} of the active keys)."""
+    status, _, body = service.ask("GET", "/readyz")
+    return status, {key["keyId"]: key["state"] for key in json.loads(body)["keys"] if key["active"]}
+
+
+def test_a_gateway_is_not_ready_and_says_why_if_the_configuration_does_not_name_the_active_key(service):
+    assert readiness(service) == (200, {OLD: "ready"})
+    service.configure(keys=(NEW, THIRD), active=NEW)
+    assert service.reload()[0]
+    assert readiness(service) == (503, {OLD: "refused"})
+    status, headers, body = service.sign()
+    assert (status, headers["Retry-After"]) == (503, "60"), body
+    assert json.loads(body)["detail"] == f"The key {OLD} cannot be used as it is configured."
+    sentence = f"The key {OLD} is active in the register, but the configuration does not name it"
+    await_(lambda: sentence in service.run("status")[1].decode(), "a warning in the status")
+    assert b"NOT READY" in service.run("status")[1]
+    service.configure(keys=KEY_IDS)
+    assert service.reload()[0] and readiness(service) == (200, {OLD: "ready"})
+
+
+def test_a_gateway_is_not_ready_if_its_active_key_is_compromised_under_another_id(tmp_path):
+    keys = KeysInFiles(tmp_path)
+    shutil.copy(keys.path(OLD), keys.path(NEW))
+    service = KeyService(BINARY, tmp_path, keys).start_with_staged_keys()
+    try:
+        assert service.change("compromise", NEW)[0] == 200
+        assert service.signer() == NONE_IN_USE
+        assert readiness(service) == (503, {OLD: "refused"})
+    finally:
+        service.end()
+
+
 def test_check_names_the_remedy_for_an_unfinished_job(service):
     done(service.admin("POST", "/v1/ceremonies", order(), by="ann"))
     service.kill()

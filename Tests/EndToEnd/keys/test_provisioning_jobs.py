@@ -99,6 +99,39 @@ def test_an_import_into_a_token_without_public_key_objects_ends_beside_a_gateway
     assert pem.strip() in ended.stderr
 
 
+def test_the_key_of_a_service_is_destroyed_at_its_configured_place_after_two_administrators_agree(beside, tmp_path):
+    write_key(tmp_path / "push.p8")
+
+    def configure(more_keys=""):
+        beside.service.configure(more=f"""
+services:
+  - name: push
+    profile: apns
+    teamId: ABCDE12345
+    dualControl: true
+    keys: [{{keyId: PUSHKEY001, uri: "file:{tmp_path}/push.p8"}}{more_keys}]
+    activeKey: PUSHKEY001
+""")
+        done, said = beside.service.reload()
+        assert done, said
+
+    def work(*arguments):
+        ended = beside.run(*arguments)
+        assert ended.returncode == 0, ended.stderr
+        (proposal,) = beside.service.admin("GET", "/v1/keys")[1]["proposals"]
+        assert proposal["digest"] in ended.stdout + ended.stderr
+        assert beside.service.approve(proposal["id"], "ann")[0] in (200, 202)
+        took(beside, *arguments)
+
+    configure()
+    work("import", beside.file, "--into", beside.uri, "--key-id", NEW, "--issuer", "services/push", "--reason", "a test")
+    assert beside.objects() == ["Private", "Public"]
+    configure(f', {{keyId: {NEW}, uri: "{beside.uri}"}}')
+    beside.await_end()
+    work("destroy", NEW, "--reason", "a test")
+    assert beside.objects() == [] and beside.service.states()[NEW] == "destroyed"
+
+
 def test_an_import_keeps_the_file_until_the_gateway_has_seen_the_key(beside):
     # It is the first key on this token, so the gateway cannot look at it yet.
     ended = beside.run(*beside.import_(), "--destroy-file")

@@ -24,7 +24,12 @@ struct AccessWarnings {
                 "allows every caller everything, so the rules of clients have no effect; check it", at: anonymous)
         }
         checkCosigner()
-        for account in configuration.accounts where account.hasDualControl { checkAdministrators(of: account) }
+        for account in configuration.accounts where account.hasDualControl {
+            checkAdministrators(countsOperator: account.countsOperator, at: account.origin)
+        }
+        for service in configuration.services where service.hasDualControl {
+            checkAdministrators(countsOperator: service.countsOperator, at: service.origin)
+        }
     }
 
     private func checkExpiry(_ token: TokenSettings, _ node: SettingNode) {
@@ -121,14 +126,15 @@ extension AccessWarnings {
             "is also the location of a key for offers (\(same.origin)); give another key", at: cosigner.origin)
     }
 
-    private func checkAdministrators(of account: GatewayConfiguration.Account) {
-        let administrators = administrators(countsOperator: account.countsOperator)
+    /// - Parameter origin: of the account or the service with dual control.
+    private func checkAdministrators(countsOperator: Bool, at origin: ConfigurationOrigin) {
+        let administrators = administrators(countsOperator: countsOperator)
         guard administrators.count < 2 else { return }
         let found = administrators.first.map { "there is only \($0)" } ?? "there is none"
         let listener = configuration.adminListener == nil ? "listeners.admin, and " : ""
         findings.warn(
             "requires two administrators, but \(found), so no proposal could be approved; give \(listener)another client "
-                + "administrator: true", at: account.origin.child("dualControl"))
+                + "administrator: true", at: origin.child("dualControl"))
     }
 
     /// The names of the administrators. On a Unix socket, root and the gateway's own user are both `operator`. A client

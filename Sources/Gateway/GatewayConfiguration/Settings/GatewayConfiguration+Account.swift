@@ -97,7 +97,7 @@ extension AppSettings: SettingSection {
 
 extension SettingKind<GatewayConfiguration.DualControl> {
     /// `true`, `false`, or a mapping for two administrators that says whether `operator` may be one of them.
-    fileprivate static var dualControl: Self {
+    static var dualControl: Self {
         let boolean = SettingKind<Bool>.boolean
         return Self(
             values: "`true`, `false`, `{operator: false}`",

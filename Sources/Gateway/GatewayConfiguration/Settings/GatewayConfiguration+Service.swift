@@ -17,6 +17,9 @@ extension GatewayConfiguration {
         public internal(set) var activeKeyID: String?
         /// The name of the service whose keys sign.
         public internal(set) var keysOf: String?
+        var dualControl = DualControl(isWanted: false, countsOperator: true)
+        /// How long a proposal waits for the second administrator.
+        public internal(set) var proposalLifetime: Duration = .seconds(86_400)
         /// In seconds.
         public internal(set) var lifetime: Int?
         public internal(set) var choices = ServiceTokenChoices()
@@ -24,6 +27,11 @@ extension GatewayConfiguration {
 
         /// The service in audit entries and in the register of keys.
         public var path: String { "services/\(name)" }
+
+        /// See `Account.hasDualControl`.
+        public var hasDualControl: Bool { dualControl.isWanted }
+        /// See `Account.countsOperator`.
+        public var countsOperator: Bool { dualControl.countsOperator }
 
         public var identifiers: [ServiceIdentifier: String] {
             let values: [(ServiceIdentifier, String?)] = [
@@ -54,6 +62,12 @@ extension GatewayConfiguration {
             .optional(
                 "keysOf", \.keysOf, .name(such: "push"),
                 "the name of another service whose keys sign for this one, too. Both need the same kind of key"),
+            .value(
+                "dualControl", \.dualControl, .dualControl,
+                "whether orders about `keys` need two administrators, as in `accounts[].dualControl`"),
+            .value(
+                "proposalLifetime", \.proposalLifetime, .seconds(60...2_592_000),
+                "seconds that a proposal waits for the second administrator"),
             .optional(
                 "lifetime", \.lifetime, .integer(1...15_777_000, unit: "s"), standard: "that of the profile",
                 "seconds that a token is valid, and the most that a request may choose"),
@@ -121,7 +135,8 @@ extension GatewayConfiguration {
 
         private func checkKeys(_ given: GivenSettings, _ findings: Findings) {
             if let origin = given.origin(of: "keysOf") {
-                for name in ["keys", "activeKey"] where given.isPresentOrMisspelt(name) {
+                for name in ["keys", "activeKey", "dualControl", "proposalLifetime"]
+                where given.isPresentOrMisspelt(name) {
                     findings.fault("gives keys from elsewhere, so \(name) is not allowed; remove one", at: origin)
                 }
                 return
@@ -139,6 +154,12 @@ extension GatewayConfiguration {
 
     /// The services that have keys of their own, as the register of keys names them.
     public var keyedServices: [String] { services.filter { $0.keysOf == nil }.map(\.path) }
+
+    /// The account or the service that has the key, as the register of keys names it; nil for an unknown key.
+    public func owner(ofKey keyID: String) -> String? {
+        let has = { (keys: [Key]) in keys.contains { $0.keyID == keyID } }
+        return accounts.first { has($0.keys) }?.issuerID ?? services.first { has($0.keys) }?.path
+    }
 
     /// Checks the references between services.
     func checkServices(_ findings: Findings) {

@@ -150,10 +150,12 @@ extension GatewayConfiguration: SettingSection {
         }
         // An invalid `audit` already has its own fault.
         guard isAuditOff || !hasAudit else { return }
-        for account in accounts where account.hasDualControl {
+        let origins =
+            accounts.filter(\.hasDualControl).map(\.origin) + services.filter(\.hasDualControl).map(\.origin)
+        for origin in origins {
             findings.fault(
                 "needs the audit log, which stores proposals and approvals; give audit.database, or remove it",
-                at: account.origin.child("dualControl"))
+                at: origin.child("dualControl"))
         }
     }
 

@@ -52,7 +52,7 @@ struct GatewayStatus {
         places = await snapshot.ring.report()
         clients = snapshot.clients.clients
         uptime = .now - process.begun
-        isReady = keys.allSatisfy { !$0.isActive || $0.state.canSign } && gateway.audit?.state.isWritable != false
+        isReady = ActiveKeys(among: keys).canSign && gateway.audit?.state.isWritable != false
         audit = gateway.audit
         rates = router.reports.rates
         let connections = router.registry.counts()

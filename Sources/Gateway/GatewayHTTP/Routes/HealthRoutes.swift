@@ -2,12 +2,15 @@ import AuditLog
 import HTTPTypes
 import HummingbirdCore
 import Signing
+import SigningKit
 import StrictJSON
 
 /// `GET /livez`: the process answers. `GET /readyz`: every active key has signed a proof within about the last second,
 /// at one of its places, and the audit log is writable. `GET /readyz?app=BUNDLE-ID`: the same for the account of one app.
 struct HealthRoutes {
     private static let appParameter = "app"
+    /// The state of a key that signs nothing until an operator changes something.
+    private static let refused = KeyState.refused(.closed).name
 
     let gateway: SnapshotHolder
     let monitor: KeyRingMonitor
@@ -23,16 +26,20 @@ struct HealthRoutes {
         let issuerID = try app.map { try self.issuerID(ofApp: $0) }
         let handles = await monitor.report().filter { issuerID == nil || $0.issuerID == issuerID }
         let audit = gateway.audit?.state
+        let active = ActiveKeys(among: handles)
         // Without an active key, the gateway cannot sign requests that name no key.
-        let canSign =
-            handles.allSatisfy { !$0.isActive || $0.state.canSign }
-            && (app == nil || handles.contains(where: \.isActive))
+        let canSign = active.canSign && (app == nil || !active.isEmpty)
         let isReady = canSign && audit?.isWritable != false
-        let keys = handles.map { handle -> JSONMembers in
-            ["keyId": handle.settings.keyID, "active": handle.isActive, "state": handle.state.name]
+        let configured = handles.map { handle -> JSONMembers in
+            let state = handle.state.canSign && !handle.canSign ? Self.refused : handle.state.name
+            return ["keyId": handle.settings.keyID, "active": handle.isActive, "state": state]
+        }
+        let unconfigured = active.unconfigured.map { keyID -> JSONMembers in
+            ["keyId": keyID, "active": true, "state": Self.refused]
         }
         let answer: JSONMembers = [
-            "status": isReady ? "ready" : "unready", "audit": audit?.name ?? "off", "keys": keys,
+            "status": isReady ? "ready" : "unready", "audit": audit?.name ?? "off",
+            "keys": configured + unconfigured,
         ]
         return .json(answer, status: isReady ? .ok : .serviceUnavailable)
     }

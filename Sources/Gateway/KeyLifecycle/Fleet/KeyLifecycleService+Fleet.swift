@@ -129,12 +129,15 @@ extension KeyLifecycleService {
         let (before, after) = (KeyStateCache(), KeyStateCache())
         try before.load(own, at: .now())
         try after.load(shared, at: .now())
-        for record in before.records.values where !record.state.signs && record.state != .staged {
-            guard let other = after.records[record.keyID], other.state.signs || other.state == .staged else { continue }
+        for record in before.records.values {
+            guard let other = after.records[record.keyID], let action = record.action(missingIn: other) else {
+                continue
+            }
             throw KeyLifecycleRefusal(
-                "The key \(record.keyID) is \(record.state.rawValue) in the register of \(fleet.gateway), and "
-                    + "\(other.state.rawValue) in that of the fleet. Stop it on another gateway of the fleet; then this one "
-                    + "joins.")
+                "The key \(record.keyID) is \(record.state.rawValue) in the register of \(fleet.gateway)"
+                    + (record.isCompromised && record.state != .compromised ? " and was compromised" : "")
+                    + ", and \(other.state.rawValue) in that of the fleet. Give the order to another gateway of the fleet: "
+                    + "privyseal keys \(action.rawValue) \(record.keyID) --reason \"…\". Then this one joins.")
         }
     }
 
@@ -257,5 +260,15 @@ extension KeyLifecycleService {
         return FleetOverview(
             view, in: fleet, activations: stateCache.activations, fenced: stateCache.fencedGateways,
             refusedPINs: stateCache.refusedPINs)
+    }
+}
+
+extension KeyLifecycleRecord {
+    /// The order that makes `other` as final as this record of the same key; nil if it is.
+    fileprivate func action(missingIn other: KeyLifecycleRecord) -> KeyLifecycleAction? {
+        if isCompromised, !other.isCompromised { return .compromise }
+        let isFinal = { (state: KeyLifecycleState) in state == .retired || state == .destroyed }
+        if isFinal(state) { return isFinal(other.state) ? nil : .retire }
+        return state == .suspended && (other.state.signs || other.state == .staged) ? .suspend : nil
     }
 }

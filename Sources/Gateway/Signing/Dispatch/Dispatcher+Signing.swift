@@ -230,7 +230,7 @@ extension Dispatcher {
         guard let keyID = await life.enter() else { throw .noKeyInUse(app: app.bundleID) }
         guard let key = app.key(keyID) else {
             life.leave()
-            throw .key(.unavailable("The configuration no longer names the active key."), keyID: keyID)
+            throw .key(.unfit("The configuration does not name the active key."), keyID: keyID)
         }
         return SelectedKey(key: key, life: life)
     }

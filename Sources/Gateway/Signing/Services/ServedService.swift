@@ -56,8 +56,11 @@ extension ServedFeature {
         settings = []
         prepare = { value throws(GatewayError) in
             let request: ServiceTokenRequest
-            do throws(JSONReadError) { request = try ServiceTokenRequest(from: value, for: profile, of: service) } catch
-            {
+            do throws(JSONReadError) {
+                request = try ServiceTokenRequest(from: value, for: profile, of: service)
+                // Before the policy: what Apple would refuse is wrong for every client.
+                _ = try profile.check(request.choices)
+            } catch {
                 throw .request(.request(error))
             }
             return PreparedRequest(subject: request.subject, reuse: { request.reuse }) { grant throws(FeatureError) in

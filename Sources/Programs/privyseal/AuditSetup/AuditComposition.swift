@@ -101,7 +101,7 @@ struct AuditComposition {
         try requireNoCheckpoints(of: signer, hasKey: existing != nil)
         if existing == nil { try file.write(signer) }
         do { try location.store.create(at: location, identity: AuditIdentity(origin: origin)) } catch {
-            throw refusal("the audit log \(name) cannot be made. \(error)")
+            throw refusal("the audit log \(name) cannot be made. \(error)", mayPass: error.mayPass)
         }
         let logger = Logger(label: "privyseal.audit")
         logger.notice("An audit log was made", metadata: ["origin": "\(origin)", "database": "\(name)"])
@@ -125,8 +125,8 @@ struct AuditComposition {
                 + "origin.")
     }
 
-    private func refusal(_ sentences: String) -> CommandError {
-        CommandError("\(audit.section): \(sentences)")
+    private func refusal(_ sentences: String, mayPass: Bool = false) -> CommandError {
+        CommandError("\(audit.section): \(sentences)", mayPass: mayPass)
     }
 
     /// Different for every log, even on machines with the same name.

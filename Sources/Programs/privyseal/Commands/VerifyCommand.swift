@@ -30,7 +30,10 @@ struct VerifyCommand: AsyncParsableCommand {
             "The file with the JWS or the JSON of an answer; - (the default) is standard input.", valueName: "file"))
     var input: String?
 
-    @Option(help: ArgumentHelp("The app that the signature is for.", valueName: "bundle-id"))
+    @Option(
+        help: ArgumentHelp(
+            "The app that the signature is for. Of the tokens for services, only those for app-store-server-api name one.",
+            valueName: "bundle-id"))
     var app: String?
 
     @Option(
@@ -70,7 +73,7 @@ struct VerifyCommand: AsyncParsableCommand {
             switch subject {
             case .token(let token):
                 if let profile = try profile(of: token, examiner) {
-                    examiner.examine(token: token, profile: profile, isSearching: explain)
+                    examiner.examine(token: token, profile: profile, app: app, isSearching: explain)
                 } else {
                     examiner.examine(token: token, app: app, isSearching: explain)
                 }
@@ -86,9 +89,24 @@ struct VerifyCommand: AsyncParsableCommand {
     }
 
     /// The named profile or, without a name, the one that the token fits; nil for a token for StoreKit.
+    ///
+    /// - Throws: if `--app` is given, and a token of the profile names no app.
     private func profile(of token: [UInt8], _ examiner: SignatureExaminer) throws(ValidationError) -> ServiceProfile? {
-        guard let service else { return examiner.profile(of: token) }
+        guard let profile = try named() ?? examiner.profile(of: token) else { return nil }
+        if app != nil, !profile.claims.contains(where: { $0.name == "bid" }) {
+            throw ValidationError(
+                "A token for \(profile.id) names no app, so --app cannot be checked. Leave --app out"
+                    + (service == nil ? ", or name another service with --service." : "."))
+        }
+        return profile
+    }
+
+    /// The profile that `--service` names.
+    private func named() throws(ValidationError) -> ServiceProfile? {
+        guard let service else { return nil }
         if let known = BuiltIns.explainedProfiles.first(where: { $0.id == service }) { return known }
+        // The only profile that makes no token.
+        if BuiltIns.profiles.contains(where: { $0.id == service }) { throw VerifySubject.snapshotURL }
         let ids = BuiltIns.explainedProfiles.map(\.id).joined(separator: ", ")
         throw ValidationError("\"\(service)\" is not a service; the services are \(ids).")
     }

@@ -32,7 +32,7 @@ struct KeySurvey {
             (account.issuerID, account.hasDualControl, account.keys.compactMap { findings[$0.keyID] })
         }
             + configuration.services.filter { $0.keysOf == nil }.map { service in
-                (service.path, false, service.keys.compactMap { findings[$0.keyID] })
+                (service.path, service.hasDualControl, service.keys.compactMap { findings[$0.keyID] })
             }
     }
 

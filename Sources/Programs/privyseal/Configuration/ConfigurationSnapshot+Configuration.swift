@@ -45,7 +45,8 @@ extension GatewaySettings {
             let own = services.filter { $0.name == owner.name || $0.keysOf == owner.name }.map(ServiceSettings.init)
             return AccountSettings(
                 issuerID: ServiceSettings(owner).path, apps: [], services: own, keys: owner.keys.map(KeySettings.init),
-                activeKeyID: owner.activeKeyID ?? "")
+                activeKeyID: owner.activeKeyID ?? "", hasDualControl: owner.hasDualControl,
+                countsOperator: owner.countsOperator, proposalLifetime: owner.proposalLifetime)
         }
     }
 }

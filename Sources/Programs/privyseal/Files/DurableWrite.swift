@@ -40,7 +40,9 @@ enum DurableWrite {
 
     private static func refusal(_ path: String) -> CommandError {
         guard errno == ENOENT else {
-            return CommandError("\(path) cannot be written: \(String(cString: strerror(errno))).")
+            return CommandError(
+                "\(path) cannot be written: \(String(cString: strerror(errno))).",
+                mayPass: [ENOSPC, EDQUOT, EROFS].contains(errno))
         }
         return CommandError("\(path) cannot be written: there is no directory \(directory(of: path)). Make it first.")
     }

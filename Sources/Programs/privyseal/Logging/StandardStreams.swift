@@ -71,11 +71,14 @@ enum StandardError {
         return ExitCode(status)
     }
 
-    /// - Throws: `ExitCode` with this status, after printing the error of `body`.
+    /// - Throws: `ExitCode` with this status, or 1 for a `CommandError` that may pass, after printing the error of `body`.
+    ///   A supervisor repeats a start that ended with 1.
     static func attempt<Value, Failure: Error>(
         _ status: Int32, _ body: () throws(Failure) -> Value
     ) throws -> Value {
-        do throws(Failure) { return try body() } catch { throw failure("\(error)", status: status) }
+        do throws(Failure) { return try body() } catch {
+            throw failure("\(error)", status: (error as? CommandError)?.mayPass == true ? 1 : status)
+        }
     }
 }
 

@@ -8,6 +8,10 @@ enum VerifySubject {
     case token([UInt8])
     case legacy(LegacyAnswer)
 
+    static let snapshotURL = ValidationError(
+        "A signed URL of a Maps snapshot is not a JWS, so this command cannot check it. Request the URL: if the signature "
+            + "is wrong, Apple answers with an error and not with an image.")
+
     /// - Parameters:
     ///   - input: a file, or `-` for standard input.
     ///   - fields: each `NAME=VALUE`.
@@ -16,6 +20,7 @@ enum VerifySubject {
         try named.set(arguments: fields)
         if let jws {
             guard input == nil else { throw ValidationError("Give the JWS with --jws or with --input, not with both.") }
+            try Self.refuseSnapshotURL(jws)
             self = .token(try Self.alone(Array(jws.utf8), named))
             return
         }
@@ -45,6 +50,7 @@ enum VerifySubject {
             throw ValidationError("The input is empty; a JWS or the JSON of an answer is expected.")
         }
         guard first == UInt8(ascii: "{") else {
+            try refuseSnapshotURL(String(decoding: bytes, as: UTF8.self))
             // Line breaks at its end belong to the file, not to the token.
             return Array(bytes.reversed().drop { $0 == 0x0A || $0 == 0x0D }.reversed())
         }
@@ -59,10 +65,17 @@ enum VerifySubject {
             throw ValidationError(
                 "The input has no signature: the gateway refused the request. \(PlainText.of(detail))")
         }
+        if let url = try? object["url"]?.string() { try refuseSnapshotURL(url) }
         let holder = (try? object["signatureInfo"]?.anyObject()["token"]) ?? object["jws"] ?? object["token"]
         guard let holder else { return nil }
         guard let token = try? holder.string() else { throw ValidationError("\"jws\" in the input is not a string.") }
         return Array(token.utf8)
+    }
+
+    /// Refuses the answer of the service `maps-snapshot-url`, with or without its JSON.
+    private static func refuseSnapshotURL(_ text: String) throws(ValidationError) {
+        let begin = text.drop { $0.isWhitespace || $0 == "\"" || $0 == "'" }
+        if begin.hasPrefix("https://snapshot.apple-mapkit.com/") { throw snapshotURL }
     }
 
     private static func merge(_ bytes: [UInt8], into fields: inout VerifyFields) throws {

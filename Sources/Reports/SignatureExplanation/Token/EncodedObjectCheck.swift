@@ -51,7 +51,7 @@ struct EncodedObjectCheck {
     private func addWarnings(about value: JSONValue, _ path: String, to findings: inout [Finding]) {
         guard findings.count < Self.mostTexts else { return }
         if let text = try? value.string() {
-            findings.addTextWarning(text, .userName, in: path)
+            findings.addTextFault(text, .userName, in: path)
         } else if let elements = try? value.elements() {
             for (index, element) in elements.enumerated() {
                 addWarnings(about: element, "\(path)[\(index)]", to: &findings)

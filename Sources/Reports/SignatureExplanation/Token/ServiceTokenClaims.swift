@@ -1,25 +1,22 @@
-import Encodings
 import SigningKit
 import StrictJSON
 
 /// Checks that the claims of a service token are those that Apple documents.
 struct ServiceTokenClaims {
-    private(set) var issuer: String?
+    /// The claims that are identifiers and have the right form, by claim.
+    private(set) var identifiers: [String: String] = [:]
     private(set) var findings: [Finding] = []
     private let profile: ServiceProfile
     private let now: Timestamp
 
-    /// - Parameters:
-    ///   - others: all profiles, to recognise a token of another family.
-    init(_ bytes: [UInt8], _ profile: ServiceProfile, others: [ServiceProfile], now: Timestamp) {
+    /// - Parameter app: The expected bundle ID, if any.
+    init(_ bytes: [UInt8], _ profile: ServiceProfile, app: String?, now: Timestamp) {
         (self.profile, self.now) = (profile, now)
         let claims: JSONObject
         do { claims = try JSONDocument(parsing: bytes).root.anyObject() } catch {
             findings.addUnreadable(error, .claimsNotJSON, in: "claims")
             return
         }
-        issuer = try? claims["iss"]?.string()
-        checkFamily(claims, others)
         for member in profile.claims { check(member, claims[member.name]) }
         for name in claims.names where !profile.claims.map(\.name).containsExactly(name) {
             findings.add(
@@ -27,19 +24,13 @@ struct ServiceTokenClaims {
                 "The claim \"\(name)\" is not documented for \(profile.id).",
                 cure: name == "exp" ? "Leave exp out: Apple measures the age from iat." : nil)
         }
+        checkClients()
+        if let app, let bundleID = try? claims["bid"]?.string(), !bundleID.hasSameBytes(as: app) {
+            findings.add(
+                .appDiffers, in: "bid", "The token is for the app \(bundleID), but \(app) was expected.",
+                cure: "Use the bundle ID of the app that the calls are for.")
+        }
         checkTimes(claims)
-    }
-
-    /// A token that fits another family better was probably made for that one, with its key.
-    private mutating func checkFamily(_ claims: JSONObject, _ others: [ServiceProfile]) {
-        let own = profile.faults(in: claims)
-        guard own > 0,
-            let better = others.filter({ $0.family != profile.family }).first(where: { $0.faults(in: claims) == 0 })
-        else { return }
-        findings.add(
-            .familyOther,
-            "The claims are those of \(better.id), which needs the \(better.family.rawValue); a token for \(profile.id) "
-                + "needs the \(profile.family.rawValue).")
     }
 
     private mutating func check(_ member: ServiceTokenMember, _ value: JSONValue?) {
@@ -49,7 +40,8 @@ struct ServiceTokenClaims {
             let needed = profile.claims.filter(\.isRequired).map(\.name).joined(separator: ", ")
             return findings.add(
                 .claimMissing, in: name, "The claim \"\(name)\" is missing.",
-                cure: "Add the claim. A token for \(profile.id) needs these: \(needed).")
+                cure: "Add the claim. A token for \(profile.id) needs these: \(needed). Sign it with the "
+                    + "\(profile.family.rawValue).")
         }
         guard value.kind == member.kind else {
             if member.kind == .number, value.kind == .string {
@@ -64,30 +56,56 @@ struct ServiceTokenClaims {
             }
             return
         }
+        if let elements = try? value.elements() { return checkElements(elements, name) }
         guard let text = try? value.string() else { return }
-        if let fixed = member.fixed, text != fixed {
-            findings.add(
+        if let fixed = member.fixed {
+            guard !text.hasSameBytes(as: fixed) else { return }
+            return findings.add(
                 name == "aud" ? .audienceWrong : .claimValue, in: name,
                 "The claim \"\(name)\" is \"\(text)\"; for \(profile.id) it must be \"\(fixed)\".",
                 cure: "Use \"\(fixed)\".")
         }
-        if text.isEmpty { findings.add(.claimEmpty, in: name, "The claim \"\(name)\" is empty.") }
-        checkIdentifier(member.identifier, name, text)
+        guard !text.isEmpty else {
+            return findings.add(.claimEmpty, in: name, "The claim \"\(name)\" is empty.")
+        }
+        if let form = IdentifierForm(of: member, for: profile.family) { checkIdentifier(text, form, name) }
     }
 
-    private mutating func checkIdentifier(_ identifier: ServiceIdentifier?, _ name: String, _ text: String) {
-        let isUUID = UUIDText.isUUID(text)
-        switch identifier {
-        case .issuerID where !isUUID:
+    /// An array of scopes or origins. `limit` checks their texts.
+    private mutating func checkElements(_ elements: [JSONValue], _ name: String) {
+        if elements.isEmpty, name == "scope" {
             findings.add(
-                .identifierOther, in: name,
-                "The claim \"\(name)\" is \"\(text)\", but \(profile.id) needs the issuer ID, which is a UUID.")
-        case .teamID where isUUID:
-            findings.add(
-                .identifierOther, in: name,
-                "The claim \"\(name)\" is the UUID \(text), but \(profile.id) needs the Team ID, ten characters.")
-        default: break
+                .claimEmpty, in: name,
+                "The claim \"scope\" is an empty array. Apple refuses a request that no entry of it matches.",
+                cure: "Leave the claim out, or name the requests, as in \"GET /v1/apps\".")
         }
+        if let index = elements.firstIndex(where: { $0.kind != .string }) {
+            findings.addKind("\(name)[\(index)]", .string, elements[index].kind)
+        }
+    }
+
+    private mutating func checkIdentifier(_ text: String, _ form: IdentifierForm, _ name: String) {
+        let count = findings.count
+        findings.addText(text, .identifier, in: name, subject: "The claim \"\(name)\"", severity: .error)
+        // A finding about the text is more exact than one about the form.
+        guard findings.count == count else { return }
+        guard form.matches(text) else {
+            return findings.add(
+                .identifierOther, in: name,
+                "The claim \"\(name)\" is \"\(text)\", but \(profile.id) needs \(form.description).")
+        }
+        identifiers[name] = text
+    }
+
+    /// Apple Business and School Manager: `iss` and `sub` are the same client ID.
+    private mutating func checkClients() {
+        guard profile.claims.count(where: { $0.identifier == .clientID }) == 2, let issuer = identifiers["iss"],
+            let subject = identifiers["sub"], !issuer.hasSameBytes(as: subject)
+        else { return }
+        findings.add(
+            .identifierOther, in: "sub",
+            "The claim \"iss\" is \"\(issuer)\" and the claim \"sub\" is \"\(subject)\", but \(profile.id) needs the "
+                + "same client ID in both.", cure: "Use the client ID of the API account in both claims.")
     }
 
     // MARK: Times
@@ -149,31 +167,9 @@ struct ServiceTokenClaims {
                 "The claim \"\(name)\" is \(text); it must be a whole number of seconds.")
             return nil
         }
-        if (1_000_000_000..<100_000_000_000).contains(seconds) { return seconds }
-        let isFiner = seconds >= 100_000_000_000
-        findings.add(
-            name == "exp" ? .expRange : isFiner ? .iatMilliseconds : .iatRange, in: name,
-            "The claim \"\(name)\" is \(seconds), which is no time in seconds since 1970"
-                + (isFiner ? "; it looks like milliseconds." : "."))
+        let unit = TimeUnit(of: seconds)
+        if unit == .seconds { return seconds }
+        findings.addTime(seconds, in: unit, claim: name)
         return nil
-    }
-}
-
-extension ServiceProfile {
-    /// What the IDs of API clients begin with, which Apple makes for those who upload a public key.
-    private static let clientIDs = ["SEARCHADS.", "BUSINESSAPI.", "SCHOOLAPI."]
-
-    /// The number of claims that are missing, unknown, or have another fixed value or kind of ID.
-    func faults(in claims: JSONObject) -> Int {
-        let missing = self.claims.count { member in
-            guard let value = claims[member.name] else { return member.isRequired }
-            guard let fixed = member.fixed else { return false }
-            return (try? value.string()) != fixed
-        }
-        // This alone tells an assertion for Apple Ads from a client secret of Sign in with Apple.
-        let subject = (try? claims["sub"]?.string()) ?? ""
-        let isClient = Self.clientIDs.contains { subject.hasPrefix($0) }
-        let other = !subject.isEmpty && isClient != identifiers.contains(.clientID) ? 1 : 0
-        return missing + other + claims.names.count { !self.claims.map(\.name).containsExactly($0) }
     }
 }

@@ -7,7 +7,8 @@ struct ServiceTokenHeader {
     private(set) var findings: [Finding] = []
     private let cure: String
 
-    init(_ bytes: [UInt8], _ profile: ServiceProfile, teamID: String?) {
+    /// - Parameter identifiers: The identifiers in the claims, by claim.
+    init(_ bytes: [UInt8], _ profile: ServiceProfile, identifiers: [String: String]) {
         let expected =
             [ServiceTokenMember("alg", .string, fixed: "ES256"), ServiceTokenMember("kid", .string)] + profile.header
         cure =
@@ -19,7 +20,7 @@ struct ServiceTokenHeader {
             return
         }
         keyID = try? header["kid"]?.string()
-        for member in expected { check(member, header[member.name], teamID) }
+        for member in expected { check(member, header[member.name], identifiers) }
         for name in header.names where !expected.map(\.name).containsExactly(name) {
             if name == "typ" {
                 findings.add(
@@ -35,7 +36,7 @@ struct ServiceTokenHeader {
         }
     }
 
-    private mutating func check(_ member: ServiceTokenMember, _ value: JSONValue?, _ teamID: String?) {
+    private mutating func check(_ member: ServiceTokenMember, _ value: JSONValue?, _ identifiers: [String: String]) {
         let name = member.name
         guard let value else {
             // Apple's libraries for App Store Connect work without it.
@@ -53,12 +54,21 @@ struct ServiceTokenHeader {
         if text.isEmpty {
             return findings.add(.headerMemberMissing, in: name, "The header's \(name) is empty.", cure: cure)
         }
-        if name == "id", let teamID, !text.hasPrefix("\(teamID).") {
-            findings.add(
-                .identifierOther, in: "id",
-                "The header's id is \"\(text)\"; it must be the Team ID, a period and the service ID, as in "
-                    + "\(teamID).com.example.weather.")
-        }
+        if name == "id" { checkID(text, identifiers) }
+    }
+
+    /// WeatherKit's `id` is the claims `iss` and `sub` with a period between them. A claim that is missing or wrong has a
+    /// finding of its own, so it is not compared.
+    private mutating func checkID(_ text: String, _ identifiers: [String: String]) {
+        guard let teamID = identifiers["iss"] else { return }
+        let isRight =
+            identifiers["sub"].map { text.hasSameBytes(as: "\(teamID).\($0)") } ?? text.hasPrefix("\(teamID).")
+        guard !isRight else { return }
+        let expected = "\(teamID).\(identifiers["sub"] ?? "com.example.weather")"
+        findings.add(
+            .identifierOther, in: "id",
+            "The header's id is \"\(text)\"; it must be the Team ID (the claim iss), a period and the service ID (the "
+                + "claim sub), as in \(expected).")
     }
 }
 

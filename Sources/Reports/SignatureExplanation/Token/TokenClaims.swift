@@ -143,7 +143,12 @@ struct TokenClaims {
         let name = claim.name
         guard value.kind == claim.kind.json else { return findings.addKind(name, claim.kind.json, value.kind) }
         guard let text = try? value.string() else { return }
-        guard !text.isEmpty else { return findings.add(.claimEmpty, in: name, "The claim \"\(name)\" is empty.") }
+        guard !text.isEmpty else {
+            return findings.add(
+                .claimEmpty, in: name, "The claim \"\(name)\" is empty.",
+                cure: name == "transactionId"
+                    ? "Give the claim its value; leave it out of a promotional offer when there is none." : nil)
+        }
         findings.addText(text, .identifier, in: name, subject: "The claim \"\(name)\"")
         if name == "iss", !UUIDText.isUUID(text) {
             findings.add(
@@ -188,19 +193,9 @@ struct TokenClaims {
     }
 
     private mutating func checkIssuedAt(_ seconds: Int64, now: Timestamp) {
-        if (1_000_000_000..<100_000_000_000).contains(seconds) {
-            return findings.addAge(of: seconds * 1000, .issuedLongAgo, in: "iat", now: now)
-        }
-        let (code, detail): (FindingCode, String) =
-            switch seconds {
-            case ..<1_000_000_000: (.iatRange, "a moment before 2001, read as seconds since 1970")
-            case ..<100_000_000_000_000:
-                (.iatMilliseconds, "that is in milliseconds, and \"iat\" counts seconds")
-            case ..<100_000_000_000_000_000:
-                (.iatFiner, "that is in microseconds, and \"iat\" counts seconds")
-            default: (.iatFiner, "that is in nanoseconds, and \"iat\" counts seconds")
-            }
-        findings.add(code, in: "iat", "The claim \"iat\" is \(seconds): \(detail).")
+        let unit = TimeUnit(of: seconds)
+        guard unit == .seconds else { return findings.addTime(seconds, in: unit, claim: "iat") }
+        findings.addAge(of: seconds * 1000, .issuedLongAgo, in: "iat", now: now)
     }
 }
 

@@ -28,8 +28,10 @@ extension SignatureExaminer {
             of: reading, kind: claims?.audience?.id ?? "jws", keyID: keyID, form: form, isSearching: isSearching)
     }
 
+    /// - Parameter profile: The profile of a service token.
     func examination(
-        of reading: TokenReading, kind: String, keyID: String?, form: [Finding], isSearching: Bool
+        of reading: TokenReading, kind: String, profile: ServiceProfile? = nil, keyID: String?, form: [Finding],
+        isSearching: Bool
     ) -> Explanation {
         var rendering: SigningInputRendering?
         if let header = reading.header, let payload = reading.payload {
@@ -39,7 +41,7 @@ extension SignatureExaminer {
         }
         let examination = Examination(
             keys: keys, maximumVerifications: maximumVerifications, kind: kind, keyID: keyID,
-            keyIDField: "kid", reading: reading.signature, rendering: rendering, form: form)
+            keyIDField: "kid", reading: reading.signature, rendering: rendering, form: form, profile: profile)
         guard isSearching else { return examination.explanation(of: reading.signingInput, search: nil) }
         let variants = reading.signingInputVariants(keyIDs: keys.compactMap(\.keyID))
         return examination.explanation(of: reading.signingInput) { Self.hit($0, over: variants, $1) }

@@ -44,7 +44,7 @@ extension AuditCommand {
         var quiet = false
 
         func validate() throws {
-            guard !all.allLogs || archive.directory == nil else {
+            guard !all.allLogs || archive.directories.isEmpty else {
                 throw ValidationError("--archive has the segments of one log: give --origin instead of --all-logs.")
             }
         }

@@ -220,17 +220,23 @@ struct AuditArchiveOption: ParsableArguments {
     @Option(
         name: .customLong("archive"),
         help: ArgumentHelp(
-            "A directory of archived segments, to read their entries too.", valueName: "directory"),
+            "A directory of archived segments, to read their entries too. Give the option once for each directory.",
+            valueName: "directory"),
         completion: .directory)
-    var directory: String?
+    var directories: [String] = []
 
     func validate() throws {
-        guard let directory, access(directory, R_OK | X_OK) != 0 else { return }
-        throw ValidationError("--archive \(directory): \(String(cString: strerror(errno))).")
+        for directory in directories where access(directory, R_OK | X_OK) != 0 {
+            throw ValidationError("--archive \(directory): \(String(cString: strerror(errno))).")
+        }
     }
 
     var bodies: AuditArchive {
-        guard let directory else { return { _ throws(AuditStoreError) in nil } }
-        return { segment throws(AuditStoreError) in try SegmentArchive(directory: directory).bodies(of: segment) }
+        { segment throws(AuditStoreError) in
+            for directory in directories {
+                if let bodies = try SegmentArchive(directory: directory).bodies(of: segment) { return bodies }
+            }
+            return nil
+        }
     }
 }

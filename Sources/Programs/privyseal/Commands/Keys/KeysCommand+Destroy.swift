@@ -32,18 +32,16 @@ extension KeysCommand {
         func run() async throws {
             LogSetup.bootstrapQuietly()
             let configuration = try provisioning.admin.loadConfiguration()
-            let declared = configuration?.accounts.lazy
-                .flatMap { account in account.keys.map { (issuerID: account.issuerID, key: $0) } }
-                .first { $0.key.keyID == keyID }
+            let declared = configuration?.keys.first { $0.keyID == keyID }
             let targets = try ProvisioningTarget.all(
                 at, of: keyID, option: "--at", as: provisioning.user, configuration)
             let client = try await provisioning.admin.lifecycleClient(configuration)
             let issuerID =
-                if let account = declared?.issuerID, provisioning.issuer == nil { account } else {
+                if let owner = configuration?.owner(ofKey: keyID), provisioning.issuer == nil { owner } else {
                     try await provisioning.issuerID(configuration, client)
                 }
             let known = try await client.overview().key(keyID)?.life
-            let fingerprint = (known?.issuerID == issuerID ? known?.fingerprint : nil) ?? declared?.key.fingerprint
+            let fingerprint = (known?.issuerID == issuerID ? known?.fingerprint : nil) ?? declared?.fingerprint
             let order = ProvisioningOrder(
                 .destroy, issuerID: issuerID, keyID: keyID, uri: "\(targets[0].uri)",
                 replicas: targets.dropFirst().map { "\($0.uri)" }, fingerprint: fingerprint, reason: reason)

@@ -45,7 +45,7 @@ struct ProvisioningTarget {
         _ named: [String], of keyID: String, option: String, as user: TokenUserOption,
         _ configuration: GatewayConfiguration?
     ) throws -> [ProvisioningTarget] {
-        let declared = configuration?.accounts.lazy.flatMap(\.keys).first { $0.keyID == keyID }?.uris ?? []
+        let declared = configuration?.keys.first { $0.keyID == keyID }?.uris ?? []
         let uris = named.isEmpty ? declared.map(\.text) : named
         guard !uris.isEmpty else {
             let source = configuration == nil ? "No configuration was given" : "The configuration names no key \(keyID)"

@@ -69,26 +69,42 @@ struct ImportFailureTests {
         #expect(try token.objectCount() == 2)
     }
 
-    @Test("an import replaces a private key without a value, and no key that only hides its curve")
+    @Test("a repeated import replaces a private key without a value")
     func keyWithoutValue() async throws {
-        try token.importKey(key, label: "KEY", id: [9], .with { $0.hasPublicKey = false })
-        let emptyCurve = "C_GetAttributeValue attribute=0x180 length=0"
-        try module.follow(emptyCurve)
-        #expect(
-            await sentence { try await importKey(.plain(material(key)), uri) }?.contains("already has a key") == true)
-        try module.follow(emptyCurve, "C_Sign rv=0x30")
-        #expect(await sentence { try await importKey(.plain(material(key)), uri) } != nil)
-        #expect(try token.objectCount() == 1)
-        // Only the first key has no value: the next signature is the new key's.
-        try module.follow("C_GetAttributeValue attribute=0x180 to=1 length=0", "C_Sign to=1 rv=0x5")
-        #expect(try await importKey(.plain(material(key)), uri).method == .unwrapped)
+        let id = Array(Insecure.SHA1.hash(data: key.publicKey.x963Representation))
+        try token.importKey(key, label: "KEY", id: id, .with { $0.hasPublicKey = false })
+        // Only the first key has no value: the third signature is the new key's.
+        try module.follow("C_GetAttributeValue attribute=0x180 to=2 length=0", "C_Sign to=2 rv=0x5")
+        #expect(try await importKey(.plain(material(key)), uri, isResumed: true).method == .unwrapped)
         #expect(try token.objectCount() == 2)
+    }
+
+    @Test(
+        "an import keeps a private key that only hides its curve, fails for a moment, or is not known to be unfinished",
+        arguments: [
+            (isResumed: true, rule: "C_Sign from=99", id: ""), (isResumed: true, rule: "C_Sign to=1 rv=0x5", id: ""),
+            (isResumed: true, rule: "C_Sign rv=0x30", id: ""), (isResumed: false, rule: "C_Sign rv=0x5", id: ""),
+            (isResumed: true, rule: "C_Sign rv=0x5", id: ";id=%07"),
+        ])
+    func keyWithHiddenCurve(_ example: (isResumed: Bool, rule: String, id: String)) async throws {
+        let id = example.id.isEmpty ? Array(Insecure.SHA1.hash(data: key.publicKey.x963Representation)) : [7]
+        try token.importKey(key, label: "KEY", id: id, .with { $0.hasPublicKey = false })
+        let uri = token.uri("object=KEY\(example.id)", modulePath: module.path)
+        let destroyed = module.count("C_DestroyObject")
+        try module.follow("C_GetAttributeValue attribute=0x180 length=0", example.rule)
+        #expect(
+            await sentence {
+                try await importKey(.plain(material(key)), uri, isResumed: example.isResumed)
+            } != nil)
+        #expect(module.count("C_DestroyObject") == destroyed)
+        try module.follow()
+        #expect(try token.objects([Attribute(.privateKey)]).count == 1)
     }
 
     @Test("a repeated generation replaces a pair whose private key has no value")
     func pairWithoutValue() async throws {
         try token.generateKey(label: "KEY", id: [9])
-        try module.follow("C_GetAttributeValue attribute=0x180 to=1 length=0", "C_Sign to=1 rv=0x5")
+        try module.follow("C_GetAttributeValue attribute=0x180 to=2 length=0", "C_Sign to=2 rv=0x5")
         let made = try await withProvisioningSession(uri) {
             try await $0.generate(as: $1, isResumed: true, tell: { _ in })
         }

@@ -12,6 +12,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"math/big"
 	"mime"
 	"net/http"
@@ -62,6 +63,20 @@ type Token struct {
 	IssuedAt     int64  `json:"issuedAt"`
 	ExpiresAt    int64  `json:"expiresAt"`
 	RefreshAfter int64  `json:"refreshAfter"`
+
+	asked    time.Time // when the client sent the request
+	answered int64     // when the gateway answered, by its own clock; 0 if the answer has no valid Date
+}
+
+// isOver reports whether the token should be replaced. The clock of this machine may be wrong, so the time since the request
+// is also compared with the difference of two times of the gateway.
+func (t *Token) isOver() bool {
+	// The gateway may have issued the token long before it answered.
+	start := t.IssuedAt
+	if t.answered > start {
+		start = t.answered
+	}
+	return time.Now().Unix() >= t.RefreshAfter || int64(time.Since(t.asked)/time.Second) >= t.RefreshAfter-start
 }
 
 func (t *Token) isOrdered() bool {
@@ -77,8 +92,12 @@ type Problem struct {
 	Status              int
 	Field               string // the wrong member of the request, or empty
 	RequestID           string
-	RetryAfter          time.Duration // negative if the answer has no Retry-After
+	// RetryAfter is negative if the answer has no Retry-After. It is the longest time.Duration if the header is not a number
+	// of at most 9 digits.
+	RetryAfter time.Duration
 }
+
+const longestDuration = time.Duration(math.MaxInt64)
 
 func (p *Problem) Error() string {
 	return fmt.Sprintf("the gateway answered %d %s: %s (request %s)", p.Status, p.Type, p.Detail, p.RequestID)
@@ -115,7 +134,7 @@ type tokenRequest struct {
 func New(options Options) (*Client, error) {
 	base, err := url.Parse(options.URL)
 	if err != nil || (base.Scheme != "https" && base.Scheme != "http") || base.Host == "" || base.User != nil ||
-		base.RawQuery != "" || base.Fragment != "" {
+		strings.ContainsAny(options.URL, "?#") {
 		return nil, errors.New("the URL must be https://HOST or http://HOST, with an optional port and path")
 	}
 	options.URL = strings.TrimRight(options.URL, "/")
@@ -154,8 +173,13 @@ func New(options Options) (*Client, error) {
 
 // Offer asks for a signature. A feature that this client does not know returns only JSON.
 func (c *Client) Offer(ctx context.Context, bundleID, feature string, fields any) (*Offer, error) {
+	content, err := json.Marshal(fields)
+	if err != nil {
+		return nil, err
+	}
 	offer := &Offer{}
-	body, err := c.post(ctx, "/v1/apps/"+url.PathEscape(bundleID)+"/"+url.PathEscape(feature), fields, offers[feature], offer)
+	path := "/v1/apps/" + url.PathEscape(bundleID) + "/" + url.PathEscape(feature)
+	body, err := c.post(ctx, path, content, offers[feature], offer)
 	if err != nil {
 		return nil, err
 	}
@@ -177,11 +201,12 @@ func (c *Client) ServiceToken(ctx context.Context, name string, fields map[strin
 }
 
 func (c *Client) token(ctx context.Context, path string, fields any) (*Token, error) {
-	body, err := json.Marshal(fields)
+	// The request may outlive this call. The caller may change its map then.
+	content, err := json.Marshal(fields)
 	if err != nil {
 		return nil, err
 	}
-	key := path + "\n" + string(body)
+	key := path + "\n" + string(content)
 	c.lock.Lock()
 	request := c.tokens[key]
 	if request == nil || request.isOver() {
@@ -195,7 +220,7 @@ func (c *Client) token(ctx context.Context, path string, fields any) (*Token, er
 		// Other callers may wait for the same request, so the context of this caller must not end it.
 		go func() {
 			token := &Token{}
-			_, err := c.post(context.Background(), path, fields, tokenMembers, token)
+			_, err := c.post(context.Background(), path, content, tokenMembers, token)
 			request.token, request.err = token, err
 			close(request.done)
 		}()
@@ -217,18 +242,14 @@ func (c *Client) token(ctx context.Context, path string, fields any) (*Token, er
 func (r *tokenRequest) isOver() bool {
 	select {
 	case <-r.done:
-		return r.err != nil || time.Now().Unix() >= r.token.RefreshAfter
+		return r.err != nil || r.token.isOver()
 	default:
 		return false
 	}
 }
 
 // post sends a request up to three times, and returns the checked answer.
-func (c *Client) post(ctx context.Context, path string, fields any, members []member, into any) (json.RawMessage, error) {
-	content, err := json.Marshal(fields)
-	if err != nil {
-		return nil, err
-	}
+func (c *Client) post(ctx context.Context, path string, content []byte, members []member, into any) (json.RawMessage, error) {
 	for attempt := 1; ; attempt++ {
 		body, err := c.attempt(ctx, path, content, members, into)
 		if err == nil {
@@ -262,7 +283,7 @@ func (c *Client) waitBeforeRetry(err error, attempt int) (time.Duration, bool) {
 		return 0, false
 	}
 	wait := problem.RetryAfter
-	if wait > c.options.MaxWait {
+	if wait > c.options.MaxWait || wait == longestDuration {
 		return 0, false
 	}
 	switch problem.Status {
@@ -307,6 +328,7 @@ func (c *Client) attempt(ctx context.Context, path string, content []byte, membe
 	}
 	request.Header.Set("Authorization", "Bearer "+token)
 	request.Header.Set("Content-Type", "application/json")
+	asked := time.Now()
 	response, err := c.http.Do(request)
 	if err != nil {
 		return nil, &ConnectionError{err}
@@ -330,8 +352,14 @@ func (c *Client) attempt(ctx context.Context, path string, content []byte, membe
 	if reason == "" && json.Unmarshal(known, into) != nil {
 		reason = "its members cannot be read"
 	}
-	if token, isToken := into.(*Token); reason == "" && isToken && !token.isOrdered() {
-		reason = `"issuedAt", "refreshAfter" and "expiresAt" are not in order`
+	if token, isToken := into.(*Token); reason == "" && isToken {
+		if !token.isOrdered() {
+			reason = `"issuedAt", "refreshAfter" and "expiresAt" are not in order`
+		}
+		token.asked = asked
+		if date, err := http.ParseTime(response.Header.Get("Date")); err == nil {
+			token.answered = date.Unix()
+		}
 	}
 	if reason != "" {
 		return nil, &InvalidAnswer{reason, requestID}
@@ -353,11 +381,17 @@ func readToken(path string) (string, error) {
 	return token, nil
 }
 
+var retryAfter = regexp.MustCompile(`^[0-9]{1,9}$`)
+
 func readProblem(response *http.Response, body []byte) *Problem {
 	problem := &Problem{Type: "about:blank", Status: response.StatusCode, RetryAfter: -1}
 	problem.RequestID = response.Header.Get("X-Request-Id")
-	if seconds, err := strconv.ParseUint(response.Header.Get("Retry-After"), 10, 31); err == nil {
-		problem.RetryAfter = time.Duration(seconds) * time.Second
+	if after := response.Header.Values("Retry-After"); len(after) > 0 {
+		problem.RetryAfter = longestDuration
+		if retryAfter.MatchString(after[0]) {
+			seconds, _ := strconv.Atoi(after[0])
+			problem.RetryAfter = time.Duration(seconds) * time.Second
+		}
 	}
 	// A proxy may answer with another content type. Then only the status is known.
 	kind, _, _ := mime.ParseMediaType(response.Header.Get("Content-Type"))

@@ -17,7 +17,10 @@ import java.security.GeneralSecurityException;
 import java.security.KeyStore;
 import java.security.cert.Certificate;
 import java.security.cert.CertificateFactory;
+import java.time.DateTimeException;
 import java.time.Duration;
+import java.time.Instant;
+import java.time.format.DateTimeFormatter;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HexFormat;
@@ -80,8 +83,10 @@ public final class PrivySeal {
         public final int status;
         /** The wrong member of the request, or an empty text. */
         public final String field;
-        /** Null if the answer has no Retry-After. */
+        /** Null if the answer has no Retry-After; LONGEST if it is not a number of at most 9 digits. */
         public final Duration retryAfter;
+        /** Longer than each limit. */
+        public static final Duration LONGEST = Duration.ofSeconds(Long.MAX_VALUE);
 
         Problem(int status, Map<String, Object> members, String requestId, Duration retryAfter) {
             super("the gateway answered " + status + " " + text(members, "type", "about:blank") + ": "
@@ -119,7 +124,7 @@ public final class PrivySeal {
     private final String url;
     private final HttpClient http;
     /** The request for each token that is under way or still valid. */
-    private final Map<String, FutureTask<Token>> tokens = new HashMap<>();
+    private final Map<String, FutureTask<ReceivedToken>> tokens = new HashMap<>();
 
     public PrivySeal(Options options) throws IOException, GeneralSecurityException {
         if (!options.url.matches("https?://[^/?#@\\s]+(/[^?#\\s]*)?")) {
@@ -127,8 +132,12 @@ public final class PrivySeal {
         }
         this.options = options;
         this.url = options.url.replaceAll("/+$", "");
-        // HttpClient would open a connection for each request to offer HTTP/2. It follows no redirects.
-        var builder = HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1).connectTimeout(options.timeout);
+        // HttpClient would open a connection for each request to offer HTTP/2. It follows no redirects. Without NO_PROXY,
+        // system properties could send the bearer token through another machine.
+        var builder = HttpClient.newBuilder()
+                .version(HttpClient.Version.HTTP_1_1)
+                .proxy(HttpClient.Builder.NO_PROXY)
+                .connectTimeout(options.timeout);
         if (options.caFile != null) {
             builder.sslContext(trusting(options.caFile));
         }
@@ -159,7 +168,7 @@ public final class PrivySeal {
     }
 
     private Token token(String path, String body) throws IOException, InterruptedException {
-        FutureTask<Token> request;
+        FutureTask<ReceivedToken> request;
         synchronized (tokens) {
             tokens.values().removeIf(PrivySeal::isOver);
             request = tokens.get(path + "\n" + body);
@@ -173,7 +182,7 @@ public final class PrivySeal {
             }
         }
         try {
-            return request.get();
+            return request.get().token;
         } catch (ExecutionException error) {
             if (error.getCause() instanceof IOException cause) {
                 throw cause;
@@ -183,15 +192,34 @@ public final class PrivySeal {
     }
 
     /** Whether the request failed, or its token should be replaced. */
-    private static boolean isOver(FutureTask<Token> request) {
+    private static boolean isOver(FutureTask<ReceivedToken> request) {
         try {
-            return request.isDone() && request.get().refreshAfter <= System.currentTimeMillis() / 1000;
+            return request.isDone() && request.get().isOver();
         } catch (ExecutionException | InterruptedException error) {
             return true;
         }
     }
 
-    private Token requestToken(String path, String body) throws IOException, InterruptedException {
+    /**
+     * A token in the cache.
+     *
+     * @param asked when the client sent the request, from System.nanoTime()
+     * @param answered when the gateway answered, by its own clock in seconds since 1970; 0 if the answer has no valid Date
+     */
+    private record ReceivedToken(Token token, long asked, long answered) {
+        /**
+         * Whether the token should be replaced. The clock of this machine may be wrong, so the time since the request is also
+         * compared with the difference of two times of the gateway.
+         */
+        boolean isOver() {
+            // The gateway may have issued the token long before it answered.
+            long start = Math.max(token.issuedAt, answered);
+            return System.currentTimeMillis() / 1000 >= token.refreshAfter
+                    || TimeUnit.NANOSECONDS.toSeconds(System.nanoTime() - asked) >= token.refreshAfter - start;
+        }
+    }
+
+    private ReceivedToken requestToken(String path, String body) throws IOException, InterruptedException {
         var answer = post(path, body);
         answer.check(TOKEN);
         var token = new Token(
@@ -200,7 +228,7 @@ public final class PrivySeal {
         if (token.refreshAfter < token.issuedAt || token.expiresAt < token.refreshAfter) {
             throw new InvalidAnswer("\"issuedAt\", \"refreshAfter\" and \"expiresAt\" are not in order", answer.requestId);
         }
-        return token;
+        return new ReceivedToken(token, answer.asked, answer.answered);
     }
 
     /** Sends a request up to three times. */
@@ -224,7 +252,7 @@ public final class PrivySeal {
             return 0;
         }
         var after = problem.retryAfter;
-        if (after != null && after.compareTo(options.maxWait) > 0) {
+        if (after != null && (after.compareTo(options.maxWait) > 0 || after.equals(Problem.LONGEST))) {
             return -1;
         }
         // Less than one second. Callers that were refused together do not return together.
@@ -246,6 +274,7 @@ public final class PrivySeal {
                 .header("Content-Type", "application/json")
                 .POST(HttpRequest.BodyPublishers.ofString(body))
                 .build();
+        long asked = System.nanoTime();
         var exchange = http.sendAsync(request, response -> new LimitedBody(options.maxAnswerBytes));
         HttpResponse<byte[]> response;
         try {
@@ -266,18 +295,31 @@ public final class PrivySeal {
         }
         var json = new String(response.body(), StandardCharsets.UTF_8);
         if (response.statusCode() >= 400) {
-            var after = headers.firstValue("Retry-After").filter(text -> text.matches("[0-9]{1,9}"));
+            var after = headers.firstValue("Retry-After");
             var type = headers.firstValue("Content-Type").orElse("").toLowerCase();
             // A proxy may answer with another content type. Then only the status is known.
             var members = type.matches("application/problem\\+json\\s*(;.*)?") ? Json.readObject(json) : null;
             throw new Problem(
                     response.statusCode(), members == null ? Map.of() : members, requestId,
-                    after.map(text -> Duration.ofSeconds(Long.parseLong(text))).orElse(null));
+                    after.map(PrivySeal::retryAfter).orElse(null));
         }
         if (response.statusCode() != 200) {
             throw new InvalidAnswer("its status is " + response.statusCode(), requestId);
         }
-        return new Answer(json, Json.readObject(json), requestId);
+        return new Answer(json, Json.readObject(json), requestId, asked, seconds(headers.firstValue("Date").orElse("")));
+    }
+
+    private static Duration retryAfter(String text) {
+        return text.matches("[0-9]{1,9}") ? Duration.ofSeconds(Long.parseLong(text)) : Problem.LONGEST;
+    }
+
+    /** A date of HTTP (RFC 9110 §5.6.7) in seconds since 1970, or 0 if it is not valid. */
+    private static long seconds(String date) {
+        try {
+            return DateTimeFormatter.RFC_1123_DATE_TIME.parse(date, Instant::from).getEpochSecond();
+        } catch (DateTimeException error) {
+            return 0;
+        }
     }
 
     private String readToken() throws IOException {
@@ -357,8 +399,8 @@ public final class PrivySeal {
         });
     }
 
-    /** An answer with status 200. members is null if it is not a JSON object. */
-    private record Answer(String json, Map<String, Object> members, String requestId) {
+    /** An answer with status 200. members is null if it is not a JSON object. The times are those of ReceivedToken. */
+    private record Answer(String json, Map<String, Object> members, String requestId, long asked, long answered) {
         void check(List<Member> required) throws InvalidAnswer {
             if (members == null) {
                 throw new InvalidAnswer("it is not a JSON object", requestId);

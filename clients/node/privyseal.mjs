@@ -16,7 +16,10 @@ export class PrivySealError extends Error {
   }
 }
 
-/** An error answer of the gateway (RFC 9457). `field` is the wrong member of the request, or undefined. */
+/**
+ * An error answer of the gateway (RFC 9457). `field` is the wrong member of the request, or undefined. `retryAfter` is in
+ * seconds; undefined if the answer has no Retry-After, and infinite if it is not a number of at most 9 digits.
+ */
 export class Problem extends PrivySealError {
   constructor(members) {
     super(`the gateway answered ${members.status} ${members.type}: ${members.detail} (request ${members.requestId})`);
@@ -51,8 +54,8 @@ export class Client {
    * @param maxWait the longest Retry-After, in milliseconds, that the client waits for
    */
   constructor({ url, tokenFile, caFile, timeout = 15_000, maxWait = 10_000, maxAnswerBytes = 1 << 20 }) {
-    const { protocol, username, search, hash } = (this.#base = new URL(url));
-    if (!["https:", "http:"].includes(protocol) || username || search || hash) {
+    const { protocol, username } = (this.#base = new URL(url));
+    if (!["https:", "http:"].includes(protocol) || username || /[?#]/.test(url)) {
       throw new TypeError("the URL must be https://HOST or http://HOST, with an optional port and path");
     }
     this.#transport = protocol === "https:" ? https : http;
@@ -74,9 +77,9 @@ export class Client {
   }
 
   /** The answer of a feature, with the members of docs/http-api.md. */
-  offer(bundleId, feature, fields) {
+  async offer(bundleId, feature, fields) {
     const path = `/v1/apps/${encodeURIComponent(bundleId)}/${encodeURIComponent(feature)}`;
-    return this.#post(path, JSON.stringify(fields), offers[feature] ?? {});
+    return (await this.#post(path, JSON.stringify(fields), offers[feature] ?? {})).answer;
   }
 
   /** A token for the App Store Server API. */
@@ -90,25 +93,26 @@ export class Client {
   }
 
   async #token(path, body) {
-    for (const [key, { answer }] of this.#tokens) if (answer && isOver(answer)) this.#tokens.delete(key);
+    for (const [key, { received }] of this.#tokens) if (received && isOver(received)) this.#tokens.delete(key);
     const key = `${path}\n${body}`;
     const known = this.#tokens.get(key);
     if (known) {
-      const answer = await known.promise;
+      const received = await known.promise;
       // If Apple wants a new token for each request, only the caller that asked may use this one.
-      return { ...(isOver(answer) ? await this.#post(path, body, token) : answer) };
+      return { ...(isOver(received) ? await this.#post(path, body, token) : received).answer };
     }
     const entry = { promise: this.#post(path, body, token) };
     this.#tokens.set(key, entry);
     try {
-      entry.answer = await entry.promise;
+      entry.received = await entry.promise;
     } catch (error) {
       this.#tokens.delete(key);
       throw error;
     }
-    return { ...entry.answer };
+    return { ...entry.received.answer };
   }
 
+  /** The answer, and for a token the end of its use by the monotonic clock. */
   async #post(path, body, members) {
     for (let attempt = 1; ; attempt++) {
       let wait;
@@ -134,6 +138,7 @@ export class Client {
       agent: attempt === 1 ? this.#agent : false,
       signal: AbortSignal.timeout(timeout),
     };
+    const begun = performance.now();
     let response, content;
     try {
       response = await new Promise((resolve, reject) => {
@@ -145,7 +150,8 @@ export class Client {
       if (options.signal.aborted) error = new Error(`no complete answer in ${timeout} ms`);
       throw new NoAnswer(`no answer from the gateway: ${error.message || error.code}`, { cause: error });
     }
-    return readAnswer(response, content, members, maxAnswerBytes);
+    const answer = readAnswer(response, content, members, maxAnswerBytes);
+    return { answer, end: members === token ? begun + millisecondsToKeep(answer, response.headers.date) : undefined };
   }
 }
 
@@ -154,7 +160,7 @@ function waitBeforeRetry(error, attempt, maxWait) {
   if (attempt === 3) return undefined;
   if (error instanceof NoAnswer) return 0;
   const after = error.retryAfter === undefined ? undefined : error.retryAfter * 1000;
-  if (!(error instanceof Problem) || after > maxWait) return undefined;
+  if (!(error instanceof Problem) || after > maxWait || after === Infinity) return undefined;
   // Callers that were refused together must not return together.
   const randomPart = Math.random() * 1000;
   switch (error.status) {
@@ -167,7 +173,16 @@ function waitBeforeRetry(error, attempt, maxWait) {
   }
 }
 
-const isOver = (token) => Date.now() >= token.refreshAfter * 1000;
+const isOver = ({ answer, end }) => Date.now() >= answer.refreshAfter * 1000 || performance.now() >= end;
+
+/**
+ * Compares only times of the gateway, because the clock of this machine may be wrong. `issuedAt` is not enough: the gateway
+ * may have issued the token long before this answer.
+ */
+function millisecondsToKeep({ issuedAt, refreshAfter }, date) {
+  // The date is NaN if it is absent or invalid.
+  return refreshAfter * 1000 - Math.max(issuedAt * 1000, Date.parse(date) || 0);
+}
 
 async function readToken(path) {
   const token = (await readFile(path, "utf8")).trim();
@@ -209,7 +224,7 @@ function readProblem(response, content) {
   const members = {
     type: "about:blank", title: "", status: response.statusCode, detail: "", field: undefined,
     requestId: response.headers["x-request-id"],
-    retryAfter: /^\d{1,9}$/.test(after) ? Number(after) : undefined,
+    retryAfter: after === undefined ? undefined : /^\d{1,9}$/.test(after) ? Number(after) : Infinity,
   };
   // A proxy may answer with another content type. Then only the status is known.
   if (/^application\/problem\+json\s*(;|$)/i.test(response.headers["content-type"])) {

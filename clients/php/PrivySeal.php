@@ -12,7 +12,7 @@ final class Problem extends \RuntimeException
     public function __construct(
         public readonly int $status,
         public readonly string $requestId,
-        /** Seconds, or null if the answer has no Retry-After. */
+        /** Seconds; null if the answer has no Retry-After, and PHP_INT_MAX if it is not a number of at most 9 digits. */
         public readonly ?int $retryAfter,
         public readonly string $type = 'about:blank',
         public readonly string $title = '',
@@ -59,6 +59,7 @@ final class Client
         'expiresAt' => 'a positive integer', 'refreshAfter' => 'a positive integer',
     ];
 
+    /** For each token, the answer and the end of its use by the monotonic clock. */
     private array $tokens = [];
     private string $url;
 
@@ -94,7 +95,7 @@ final class Client
     public function offer(string $bundleId, string $feature, array $fields): array
     {
         $path = '/v1/apps/' . rawurlencode($bundleId) . '/' . rawurlencode($feature);
-        return $this->post($path, $fields, self::OFFERS[$feature] ?? []);
+        return $this->post($path, $fields, self::OFFERS[$feature] ?? [])[0];
     }
 
     /** Returns a token for the App Store Server API. */
@@ -111,12 +112,13 @@ final class Client
 
     private function token(string $path, array $fields): array
     {
-        $this->tokens = array_filter($this->tokens, fn ($token) => time() < $token['refreshAfter']);
+        $isKept = fn ($token) => time() < $token[0]['refreshAfter'] && self::monotonicTime() < $token[1];
+        $this->tokens = array_filter($this->tokens, $isKept);
         $key = $path . "\n" . self::encode($fields);
-        return $this->tokens[$key] ??= $this->post($path, $fields, self::TOKEN);
+        return ($this->tokens[$key] ??= $this->post($path, $fields, self::TOKEN))[0];
     }
 
-    /** Sends a request up to three times, and returns the checked answer. */
+    /** Sends a request up to three times. Returns the checked answer, and the end of its use by the monotonic clock. */
     private function post(string $path, array $fields, array $members): array
     {
         $content = self::encode($fields);
@@ -140,7 +142,7 @@ final class Client
             return 0;
         }
         $after = $error->retryAfter;
-        if ($after > $this->maxWait) {
+        if ($after > $this->maxWait || $after === PHP_INT_MAX) {
             return null;
         }
         // Less than one second. Callers that were refused together do not return together.
@@ -165,11 +167,13 @@ final class Client
                 'ignore_errors' => true, 'protocol_version' => 1.1,
                 // A redirect could send the bearer token to another server.
                 'follow_location' => 0,
+                // PHP's decoder of chunks does not report that the last one is missing.
+                'auto_decode' => false,
             ],
             'ssl' => ['verify_peer' => true, 'verify_peer_name' => true]
                 + ($this->caFile === null ? [] : ['cafile' => $this->caFile]),
         ]);
-        $deadline = microtime(true) + $this->timeout;
+        $begun = self::monotonicTime();
         error_clear_last();
         $stream = @fopen($this->url . $path, 'rb', false, $context);
         if ($stream === false) {
@@ -178,13 +182,13 @@ final class Client
         try {
             [$status, $names] = self::readHeader(stream_get_meta_data($stream)['wrapper_data']);
             $requestId = $names['x-request-id'] ?? '';
-            $body = $this->readBody($stream, $deadline, $requestId);
+            // PHP skips only one interim answer (RFC 9110 §15.2). A second one has no body, and the server may wait.
+            if ($status < 200) {
+                throw new InvalidAnswer("its status is $status", $requestId);
+            }
+            $body = $this->readBody($stream, $begun + $this->timeout, $names);
         } finally {
             fclose($stream);
-        }
-        // The stream does not report that the connection ended before the body.
-        if (isset($names['content-length']) && strlen($body) < (int) $names['content-length']) {
-            throw new ConnectionError('no answer from the gateway: the connection ended inside the body');
         }
         if ($status >= 400) {
             throw self::readProblem($status, $names, $body);
@@ -192,27 +196,82 @@ final class Client
         if ($status !== 200) {
             throw new InvalidAnswer("its status is $status", $requestId);
         }
-        return self::readAnswer($body, $members, $requestId);
+        $answer = self::readAnswer($body, $members, $requestId);
+        $isToken = $members === self::TOKEN;
+        return [$answer, $isToken ? $begun + self::secondsToKeep($answer, $names['date'] ?? '') : null];
     }
 
     /** @param resource $stream */
-    private function readBody($stream, float $deadline, string $requestId): string
+    private function readBody($stream, float $deadline, array $names): string
     {
-        $body = '';
-        while (!feof($stream)) {
-            $rest = $deadline - microtime(true);
+        $isChunked = isset($names['transfer-encoding']);
+        // Without a length, the body ends with the connection.
+        $length = $isChunked || !isset($names['content-length']) ? null : max(0, (int) $names['content-length']);
+        $body = $chunks = '';
+        while (true) {
+            $isComplete = $isChunked ? self::takeChunks($chunks, $body) : strlen($body) === $length;
+            // Besides its content, a chunk has a line with its size.
+            if (strlen($body) > $this->maxAnswerBytes || strlen($chunks) > $this->maxAnswerBytes + 8192) {
+                throw new InvalidAnswer("it has more than $this->maxAnswerBytes bytes", $names['x-request-id'] ?? '');
+            }
+            if ($isComplete) {
+                return $body;
+            }
+            $rest = $deadline - self::monotonicTime();
             if ($rest > 0) {
                 stream_set_timeout($stream, (int) $rest, (int) (fmod($rest, 1) * 1_000_000));
-                $body .= (string) fread($stream, 8192);
+                // fread waits if it should return more bytes than PHP has buffered.
+                $most = stream_get_meta_data($stream)['unread_bytes'] ?: 8192;
+                $bytes = (string) fread($stream, $length === null ? $most : min($most, $length - strlen($body)));
             }
             if ($rest <= 0 || stream_get_meta_data($stream)['timed_out']) {
                 throw new ConnectionError("no answer from the gateway within $this->timeout s");
             }
-            if (strlen($body) > $this->maxAnswerBytes) {
-                throw new InvalidAnswer("it has more than $this->maxAnswerBytes bytes", $requestId);
+            if ($bytes === '' && feof($stream)) {
+                if ($isChunked || $length !== null) {
+                    throw new ConnectionError('no answer from the gateway: the connection ended inside the body');
+                }
+                return $body;
+            }
+            if ($isChunked) {
+                $chunks .= $bytes;
+            } else {
+                $body .= $bytes;
             }
         }
-        return $body;
+    }
+
+    /** Moves the content of complete chunks (RFC 9112 §7.1) to the body. Returns whether the last one has come. */
+    private static function takeChunks(#[\SensitiveParameter] string &$chunks, #[\SensitiveParameter] string &$body): bool
+    {
+        while (preg_match('/^([0-9a-f]{1,7})[ \t]*(;[^\r\n]*)?\r\n/i', $chunks, $match)) {
+            [$begin, $size] = [strlen($match[0]), (int) hexdec($match[1])];
+            if ($size === 0) {
+                return true;
+            }
+            if (strlen($chunks) < $begin + $size + 2) {
+                return false;
+            }
+            $body .= substr($chunks, $begin, $size);
+            $chunks = substr($chunks, $begin + $size + 2);
+        }
+        return false;
+    }
+
+    /** Seconds that are not changed with the clock of the machine. */
+    private static function monotonicTime(): float
+    {
+        return hrtime(true) / 1_000_000_000;
+    }
+
+    /**
+     * Compares only times of the gateway, because the clock of this machine may be wrong. issuedAt is not enough: the gateway
+     * may have issued the token long before this answer.
+     */
+    private static function secondsToKeep(#[\SensitiveParameter] array $token, string $date): int
+    {
+        // 0 if the date is absent or invalid.
+        return $token['refreshAfter'] - max($token['issuedAt'], (int) strtotime($date));
     }
 
     /** Returns the status and the header, whose names are in lower case. */
@@ -247,9 +306,12 @@ final class Client
         return json_encode((object) $fields, $flags);
     }
 
-    private static function readProblem(int $status, array $names, string $body): Problem
+    private static function readProblem(int $status, array $names, #[\SensitiveParameter] string $body): Problem
     {
-        $after = $names['retry-after'] ?? '';
+        $after = $names['retry-after'] ?? null;
+        if ($after !== null) {
+            $after = preg_match('/^\d{1,9}$/D', $after) ? (int) $after : PHP_INT_MAX;
+        }
         $texts = [];
         // A proxy may answer with another content type. Then only the status is known.
         if (preg_match('~^application/problem\+json\s*(;|$)~i', $names['content-type'] ?? '')) {
@@ -262,10 +324,10 @@ final class Client
             }
         }
         $texts += ['requestId' => $names['x-request-id'] ?? ''];
-        return new Problem(...$texts, status: $status, retryAfter: preg_match('/^\d{1,9}$/D', $after) ? (int) $after : null);
+        return new Problem(...$texts, status: $status, retryAfter: $after);
     }
 
-    private static function readAnswer(string $body, array $members, string $requestId): array
+    private static function readAnswer(#[\SensitiveParameter] string $body, array $members, string $requestId): array
     {
         if (!json_decode($body) instanceof \stdClass) {
             throw new InvalidAnswer('it is not a JSON object', $requestId);
@@ -288,7 +350,7 @@ final class Client
         return $answer;
     }
 
-    private static function isOfKind(string $kind, mixed $value): bool
+    private static function isOfKind(string $kind, #[\SensitiveParameter] mixed $value): bool
     {
         if ($kind === 'a positive integer') {
             return is_int($value) && $value > 0;
@@ -301,7 +363,7 @@ final class Client
         };
     }
 
-    private static function isJWS(string $text): bool
+    private static function isJWS(#[\SensitiveParameter] string $text): bool
     {
         $parts = explode('.', $text);
         foreach ($parts as $part) {

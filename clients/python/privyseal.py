@@ -2,8 +2,10 @@
 
 import base64
 import concurrent.futures
+import email.utils
 import http.client
 import json
+import math
 import os
 import random
 import re
@@ -24,7 +26,8 @@ class PrivySealError(Exception):
 
 
 class Problem(PrivySealError):
-    """An error answer of the gateway (RFC 9457). `field` is the wrong member of the request, or None."""
+    """An error answer of the gateway (RFC 9457). `field` is the wrong member of the request, or None. `retry_after` is in
+    seconds; None if the answer has no Retry-After, and infinite if it is not a number of at most 9 digits."""
 
     def __init__(self, status, retry_after=None, type="about:blank", title="", detail="", field=None, request_id=None):
         super().__init__(f"the gateway answered {status} {type}: {detail} (request {request_id})")
@@ -55,9 +58,12 @@ class Client:
         `max_wait`: the longest Retry-After, in seconds, that the client waits for.
         """
         parts = urllib.parse.urlsplit(url)
-        if parts.scheme not in ("https", "http") or not parts.hostname or parts.username or parts.query or parts.fragment:
+        if parts.scheme not in ("https", "http") or not parts.hostname or parts.username or "?" in url or "#" in url:
             raise ValueError("the URL must be https://HOST or http://HOST, with an optional port and path")
         self._host, self._port, self._base = parts.hostname, parts.port, parts.path.rstrip("/")
+        # Without a port, http.client would read the end of an IPv6 address as one.
+        if self._port is None:
+            self._port = 443 if parts.scheme == "https" else 80
         self._tls = None
         if parts.scheme == "https":
             self._tls = ssl.create_default_context(cafile=ca_file or None)
@@ -93,7 +99,7 @@ class Client:
 
     def offer(self, bundle_id, feature, fields):
         """The answer of a feature, as a dictionary with the members of docs/http-api.md."""
-        return self._post(f"/v1/apps/{_quote(bundle_id)}/{_quote(feature)}", _json(fields), _OFFERS.get(feature, {}))
+        return self._post(f"/v1/apps/{_quote(bundle_id)}/{_quote(feature)}", _json(fields), _OFFERS.get(feature, {}))[0]
 
     def app_token(self, bundle_id):
         """A token for the App Store Server API, as a dictionary."""
@@ -110,19 +116,24 @@ class Client:
             future = self._tokens.get(key)
             is_first = future is None
             if is_first:
-                future = self._tokens[key] = concurrent.futures.Future()
-        if is_first:
-            try:
-                future.set_result(self._post(path, body, _TOKEN))
-            except BaseException as error:
-                future.set_exception(error)
-        answer = future.result()
+                future = concurrent.futures.Future()
+                # A thread of its own: an interrupt of this caller must not end the request for the others.
+                threading.Thread(target=self._request_token, args=(future, path, body), daemon=True).start()
+                self._tokens[key] = future
+        answer, _ = future.result()
         # If Apple wants a new token for each request, only the caller that asked may use this one.
         if not is_first and _is_over(future):
-            answer = self._post(path, body, _TOKEN)
+            answer, _ = self._post(path, body, _TOKEN)
         return dict(answer)
 
+    def _request_token(self, future, path, body):
+        try:
+            future.set_result(self._post(path, body, _TOKEN))
+        except BaseException as error:
+            future.set_exception(error)
+
     def _post(self, path, body, members):
+        """The answer, and for a token the end of its use by the monotonic clock."""
         for attempt in (1, 2, 3):
             try:
                 return self._attempt(path, body, members, attempt)
@@ -139,7 +150,7 @@ class Client:
         if isinstance(error, NoAnswer):
             return 0
         after = getattr(error, "retry_after", None)
-        if not isinstance(error, Problem) or (after or 0) > self._max_wait:
+        if not isinstance(error, Problem) or after == math.inf or (after or 0) > self._max_wait:
             return None
         if error.status == 408 or (error.status == 500 and attempt == 1):
             return 0
@@ -155,6 +166,7 @@ class Client:
 
     def _attempt(self, path, body, members, attempt):
         headers = {"Authorization": f"Bearer {_read_token(self._token_file)}", "Content-Type": "application/json"}
+        begun = time.monotonic()
         connection = None
         try:
             # The gateway may have closed an idle connection, so a retry does not use one.
@@ -183,10 +195,16 @@ class Client:
         if len(content) > self._max_answer_bytes:
             connection.close()
             raise InvalidAnswer(f"it has more than {self._max_answer_bytes} bytes", answer.headers["X-Request-Id"])
+        if answer.status < 200:
+            # The final answer may follow, and must not become the answer to the next request.
+            connection.close()
         if connection.sock is not None:
             with self._lock:
                 self._idle.append((time.monotonic(), connection))
-        return _read_answer(answer, content, members)
+        value = _read_answer(answer, content, members)
+        if members is not _TOKEN:
+            return value, None
+        return value, begun + _seconds_to_keep(value, answer.headers["Date"])
 
     def _take_idle(self):
         with self._lock:
@@ -202,8 +220,23 @@ class Client:
             connection = http.client.HTTPSConnection(self._host, self._port, timeout=self._timeout, context=self._tls)
         else:
             connection = http.client.HTTPConnection(self._host, self._port, timeout=self._timeout)
+        connection.response_class = _FinalResponse
         connection.connect()
         return connection
+
+
+class _FinalResponse(http.client.HTTPResponse):
+    """Skips up to ten interim answers (RFC 9110 §15.2). http.client skips only those with status 100."""
+
+    def begin(self):
+        super().begin()
+        for _ in range(10):
+            # 101 ends HTTP on this connection.
+            if self.status >= 200 or self.status == 101:
+                break
+            # With headers, `begin` would return at once.
+            self.headers = None
+            super().begin()
 
 
 def _shut_down(channel, is_late):
@@ -223,7 +256,21 @@ def _describe(error):
 def _is_over(future):
     if not future.done():
         return False
-    return future.exception() is not None or time.time() >= future.result()["refreshAfter"]
+    if future.exception() is not None:
+        return True
+    answer, end = future.result()
+    return time.time() >= answer["refreshAfter"] or time.monotonic() >= end
+
+
+def _seconds_to_keep(token, date):
+    """Compares only times of the gateway, because the clock of this machine may be wrong. `issuedAt` is not enough: the
+    gateway may have issued the token long before this answer."""
+    try:
+        answered = email.utils.parsedate_to_datetime(date).timestamp()
+    # An absent or invalid date. The kind of the error depends on the version of Python.
+    except (TypeError, ValueError, IndexError, OverflowError):
+        answered = 0
+    return token["refreshAfter"] - max(token["issuedAt"], answered)
 
 
 def _quote(segment):
@@ -262,8 +309,9 @@ def _read_answer(answer, content, members):
 
 
 def _read_problem(answer, content):
-    after = answer.headers["Retry-After"] or ""
-    retry_after = int(after) if re.fullmatch(r"[0-9]{1,9}", after) else None
+    after = answer.headers["Retry-After"]
+    if after is not None:
+        after = int(after) if re.fullmatch(r"\s*[0-9]{1,9}\s*", after, re.ASCII) else math.inf
     members = {"request_id": answer.headers["X-Request-Id"]}
     # A proxy may answer with another content type. Then only the status is known.
     if answer.headers.get_content_type() == "application/problem+json":
@@ -271,7 +319,7 @@ def _read_problem(answer, content):
         names = {"type": "type", "title": "title", "detail": "detail", "field": "field", "requestId": "request_id"}
         # RFC 9457 §3.1: a member of the wrong kind is ignored.
         members.update({names[name]: document[name] for name in names if isinstance(document.get(name), str)})
-    return Problem(answer.status, retry_after, **members)
+    return Problem(answer.status, after, **members)
 
 
 def _read_object(content):

@@ -51,8 +51,6 @@ public final class PrivySealClient: Sendable {
 
         /// Leaves out the token, because programs log what they print.
         public var description: String { "token of \(keyId) until \(expiresAt)" }
-
-        var isOver: Bool { Date().timeIntervalSince1970 >= Double(refreshAfter) }
     }
 
     /// An error answer of the gateway (RFC 9457).
@@ -64,7 +62,7 @@ public final class PrivySealClient: Sendable {
         /// The wrong member of the request.
         public var field: String?
         public var requestId: String?
-        /// Seconds.
+        /// Seconds. Nil if the answer has no Retry-After, and infinite if it is not a number of at most 9 digits.
         public var retryAfter: Double?
 
         public var description: String {
@@ -107,10 +105,10 @@ public final class PrivySealClient: Sendable {
         }
         self.options = options
         base = options.url.hasSuffix("/") ? String(options.url.dropLast()) : options.url
-        if url.scheme == "http", Self.hasProxy(for: url.host ?? "") {
+        if let proxy = Self.proxyVariable(scheme: url.scheme ?? "", host: url.host ?? "") {
             throw InvalidSetting(
-                description: "http_proxy or all_proxy is set, so URLSession would send the bearer token to the proxy; "
-                    + "add the gateway's host to no_proxy")
+                description:
+                    "\(proxy) is set, so URLSession would use the proxy; add the gateway's host to no_proxy")
         }
         let configuration = URLSessionConfiguration.ephemeral
         // Foundation ignores this on Linux.
@@ -136,12 +134,18 @@ public final class PrivySealClient: Sendable {
         return try PrivySealClient(Options(url: value("PRIVYSEAL_URL"), tokenFile: value("PRIVYSEAL_TOKEN_FILE")))
     }
 
-    /// Whether libcurl, which is below URLSession on Linux, uses a proxy of the environment.
-    private static func hasProxy(for host: String) -> Bool {
-        let environment = ProcessInfo.processInfo.environment
-        let proxy = environment["http_proxy"] ?? environment["all_proxy"] ?? environment["ALL_PROXY"] ?? ""
-        let exceptions = (environment["no_proxy"] ?? environment["NO_PROXY"] ?? "").split { ", ".contains($0) }
-        return !proxy.isEmpty && !exceptions.contains { $0 == "*" || $0 == host }
+    /// The environment variable with the proxy that libcurl, which is below URLSession on Linux, uses; nil for none.
+    private static func proxyVariable(scheme: String, host: String) -> String? {
+        #if canImport(FoundationNetworking)
+            // To libcurl, an empty variable is not set. It ignores HTTP_PROXY, which a header can set in a CGI program.
+            let environment = ProcessInfo.processInfo.environment.filter { !$0.value.isEmpty }
+            let names = [scheme + "_proxy"] + (scheme == "https" ? ["HTTPS_PROXY"] : []) + ["all_proxy", "ALL_PROXY"]
+            let exceptions = environment["no_proxy"] ?? environment["NO_PROXY"] ?? ""
+            let isException = exceptions == "*" || exceptions.split { ", ".contains($0) }.contains { $0 == host }
+            return isException ? nil : names.first { environment[$0] != nil }
+        #else
+            return nil
+        #endif
     }
 
     /// Asks for a signature. Of a feature that this client does not know, only `json` is set.
@@ -169,7 +173,9 @@ public final class PrivySealClient: Sendable {
         encoder.outputFormatting = .sortedKeys
         let body = try encoder.encode(fields)
         return try await tokens.token(path + "\n" + String(decoding: body, as: UTF8.self)) { [self] in
-            try await post(path, body, tokenMembers).1.decode(Token.self)
+            let answer = try await post(path, body, tokenMembers).1
+            return ReceivedToken(
+                token: try answer.decode(Token.self), asked: answer.asked, answered: seconds(ofDate: answer.date))
         }
     }
 
@@ -196,7 +202,9 @@ public final class PrivySealClient: Sendable {
     private func waitBeforeRetry(_ error: any Error, _ attempts: Int) -> Double? {
         guard attempts < 3 else { return nil }
         if error is NoAnswer { return 0 }
-        guard let problem = error as? Problem, problem.retryAfter ?? 0 <= options.maxWait else { return nil }
+        guard let problem = error as? Problem, problem.retryAfter ?? 0 <= options.maxWait,
+            problem.retryAfter != .infinity
+        else { return nil }
         // Callers that were refused together must not return together.
         let randomPart = Double.random(in: 0..<1)
         return switch problem.status {
@@ -217,6 +225,7 @@ public final class PrivySealClient: Sendable {
         request.httpBody = body
         request.setValue("Bearer \(try readToken())", forHTTPHeaderField: "Authorization")
         request.setValue("application/json", forHTTPHeaderField: "Content-Type")
+        let asked = ContinuousClock.now
         let (response, content) = try await send(request)
         let requestId = response.value(forHTTPHeaderField: "X-Request-Id")
         guard let content else {
@@ -226,7 +235,7 @@ public final class PrivySealClient: Sendable {
         guard response.statusCode == 200 else {
             throw InvalidAnswer(reason: "its status is \(response.statusCode)", requestId: requestId)
         }
-        guard let answer = Answer(content) else {
+        guard var answer = Answer(content) else {
             throw InvalidAnswer(reason: "it is not a JSON object", requestId: requestId)
         }
         for member in members {
@@ -242,6 +251,8 @@ public final class PrivySealClient: Sendable {
             throw InvalidAnswer(
                 reason: #""issuedAt", "refreshAfter" and "expiresAt" are not in order"#, requestId: requestId)
         }
+        answer.asked = asked
+        answer.date = response.value(forHTTPHeaderField: "Date") ?? ""
         return (content, answer)
     }
 
@@ -352,33 +363,50 @@ private final class Transfers: NSObject, URLSessionDataDelegate, @unchecked Send
     }
 }
 
+private struct ReceivedToken: Sendable {
+    let token: PrivySealClient.Token
+    /// When the client sent the request.
+    let asked: ContinuousClock.Instant
+    /// When the gateway answered, by its own clock in seconds since 1970; 0 if the answer has no valid Date.
+    let answered: Int64
+
+    /// Whether the token should be replaced. The clock of this machine may be wrong, so the time since the request is
+    /// also compared with the difference of two times of the gateway.
+    var isOver: Bool {
+        // The gateway may have issued the token long before it answered.
+        let start = max(token.issuedAt, answered)
+        return Date().timeIntervalSince1970 >= Double(token.refreshAfter)
+            || ContinuousClock.now - asked >= .seconds(token.refreshAfter - start)
+    }
+}
+
 private actor TokenCache {
     private enum Entry {
-        case requested(Task<PrivySealClient.Token, any Error>)
-        case received(PrivySealClient.Token)
+        case requested(Task<ReceivedToken, any Error>)
+        case received(ReceivedToken)
     }
 
     private var entries: [String: Entry] = [:]
 
     func token(
-        _ key: String, request: @escaping @Sendable () async throws -> PrivySealClient.Token
+        _ key: String, request: @escaping @Sendable () async throws -> ReceivedToken
     ) async throws -> PrivySealClient.Token {
-        entries = entries.filter { if case .received(let token) = $0.value { !token.isOver } else { true } }
+        entries = entries.filter { if case .received(let received) = $0.value { !received.isOver } else { true } }
         switch entries[key] {
-        case .received(let token):
-            return token
+        case .received(let received):
+            return received.token
         case .requested(let task):
-            let token = try await task.value
+            let received = try await task.value
             // If Apple wants a new token for each request, only the caller that asked may use this one.
-            return token.isOver ? try await request() : token
+            return received.isOver ? try await request().token : received.token
         case nil:
             // A task of its own: the cancellation of this caller must not end it for the others.
             let task = Task { try await request() }
             entries[key] = .requested(task)
             do {
-                let token = try await task.value
-                entries[key] = .received(token)
-                return token
+                let received = try await task.value
+                entries[key] = .received(received)
+                return received.token
             } catch {
                 entries[key] = nil
                 throw error
@@ -403,6 +431,10 @@ private struct Answer {
 
     private let content: Data
     private let members: KeyedDecodingContainer<Name>
+    /// When the client sent the request.
+    var asked = ContinuousClock.now
+    /// The header of this name.
+    var date = ""
 
     init?(_ content: Data) {
         guard String(validating: content, as: UTF8.self) != nil,
@@ -418,14 +450,22 @@ private struct Answer {
     func decode<Value: Decodable>(_: Value.Type) throws -> Value { try JSONDecoder().decode(Value.self, from: content) }
 }
 
+/// A date of HTTP (RFC 9110 §5.6.7) in seconds since 1970, or 0 if it is not valid.
+private func seconds(ofDate text: String) -> Int64 {
+    let formatter = DateFormatter()
+    formatter.locale = Locale(identifier: "en_US_POSIX")
+    formatter.timeZone = .gmt
+    formatter.dateFormat = "EEE, dd MMM yyyy HH:mm:ss 'GMT'"
+    return Int64(formatter.date(from: text)?.timeIntervalSince1970 ?? 0)
+}
+
 extension PrivySealClient.Problem {
     fileprivate init(_ response: HTTPURLResponse, _ content: Data) {
         status = response.statusCode
         requestId = response.value(forHTTPHeaderField: "X-Request-Id")
-        if let after = response.value(forHTTPHeaderField: "Retry-After"),
-            after.utf8.allSatisfy({ (48...57).contains($0) })
-        {
-            retryAfter = Double(after)
+        if let after = response.value(forHTTPHeaderField: "Retry-After") {
+            let isNumber = (1...9).contains(after.utf8.count) && after.utf8.allSatisfy { (48...57).contains($0) }
+            retryAfter = isNumber ? Double(after) : .infinity
         }
         // A proxy may answer with another content type. Then only the status is known.
         let kind = response.value(forHTTPHeaderField: "Content-Type")?.split(separator: ";").first ?? ""

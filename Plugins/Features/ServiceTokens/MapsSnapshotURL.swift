@@ -25,7 +25,7 @@ enum MapsSnapshotURL {
         }
     }
 
-    /// - Throws: for a query that is not encoded, or that has its "?" or a parameter of the gateway's own.
+    /// - Throws: for a query that is not encoded, that begins with "?", or that has a parameter which the gateway adds.
     private static func check(_ parameters: String) throws(JSONReadError) {
         func refuse(_ sentence: String) -> JSONReadError { JSONReadError(.invalid(sentence), at: "parameters") }
         guard (1...4096).contains(parameters.utf8.count) else {

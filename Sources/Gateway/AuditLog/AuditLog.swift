@@ -40,7 +40,8 @@ public final class AuditLog: Service {
     ///   - uptime: the monotonic clock; nil for `ContinuousClock`.
     ///   - freshness: of key states that another log holds; nil if this log holds them.
     ///   - isShared: whether several gateways write the log at the same time.
-    ///   - loading: gets the registers and the time each time the store is opened, before the first write.
+    ///   - loading: gets the registers and the time each time the store is opened, before the first write, and after each
+    ///     outage.
     ///   - opening: opens the store. The writer thread calls it again until it succeeds.
     public init(
         signer: NoteSigner, settings: AuditSettings = AuditSettings(), known: [SignedTreeHead] = [],

@@ -20,7 +20,7 @@ struct AuditWriter: Sendable {
     let clock: ClockMonitor
     let now: @Sendable () -> Timestamp
     let opening: @Sendable () throws(AuditStoreError) -> any AuditStore
-    /// Gets the registers each time the store is opened, before the first write.
+    /// Gets the registers each time the store is opened, before the first write, and after each outage.
     let loading: AuditLog.RegisterLoading
     private let commits = Timer(label: "privyseal_audit_commit_seconds")
     private let entries = Counter(label: "privyseal_audit_entries_total")
@@ -81,8 +81,14 @@ struct AuditWriter: Sendable {
             commits.record(duration: .now - begun)
             entries.increment(by: Int64(written.entryCount))
             if !queue.endWriting() {
-                // A change that was refused as overdue may be recorded now: nothing is signed with the state before it.
-                try loading(open.registers, now())
+                // A change that was refused as overdue may be recorded now. The gateway must not sign with the earlier
+                // states. If the registers cannot be read, the next turn opens the log again, which reads them first.
+                do throws(AuditStoreError) { try loading(open.registers, now()) } catch {
+                    storeHandle.store = nil
+                    open.store.close()
+                    appender = nil
+                    return refuse(error, keeping: [])
+                }
                 let name: Logger.Metadata = ["origin": "\(open.store.identity.origin)", "size": "\(open.tree.size)"]
                 logger.notice("The audit log is being written", metadata: name)
             }
@@ -91,12 +97,17 @@ struct AuditWriter: Sendable {
                 queue.note(entry(for: unrecorded))
             }
         } catch {
-            if queue.condition.reason != AuditError.unavailable(error.description).description {
-                logger.critical("Nothing is signed: the audit log cannot be written. \(error)")
-            }
-            failures.increment()
-            queue.fail(.unavailable(error.description), keeping: notes)
+            refuse(error, keeping: notes)
         }
+    }
+
+    /// Ends a transaction that failed.
+    private func refuse(_ error: AuditStoreError, keeping notes: [AuditEntry]) {
+        if queue.condition.reason != AuditError.unavailable(error.description).description {
+            logger.critical("Nothing is signed: the audit log cannot be written. \(error)")
+        }
+        failures.increment()
+        queue.fail(.unavailable(error.description), keeping: notes)
     }
 
     private func entry(for outage: AuditQueue.Outage) -> AuditEntry {

@@ -167,7 +167,9 @@ extension KeyLifecycleOverview {
                         + "another.")
             }
         }
-        for (keyID, state) in held.sorted(by: { $0.key < $1.key }) {
+        // Other stops are being recorded now.
+        let unrecorded = Set(stateCache.unrecordedStops.map(\.order.keyID))
+        for (keyID, state) in held.sorted(by: { $0.key < $1.key }) where unrecorded.contains(keyID) {
             sentences.append(
                 "The key \(keyID) is stopped in this process (\(state.rawValue)), but the stop is not recorded yet. "
                     + "The gateway records it as soon as it can write the audit log; if it restarts before that, order "

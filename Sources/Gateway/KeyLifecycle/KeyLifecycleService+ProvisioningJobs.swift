@@ -157,7 +157,9 @@ extension KeyLifecycleService {
         if approved.approvingPerson?.isSamePerson(as: actor) == true { throw Self.isApprover(actor) }
         guard approved.proposingPerson.isSamePerson(as: actor) else {
             let proposed = known == nil ? "the work" : "to take over the work"
-            throw KeyLifecycleRefusal("\(approved.proposer) proposed \(proposed), and has to do it.")
+            throw KeyLifecycleRefusal(
+                "\(approved.proposer) proposed \(proposed), and has to do it. If that is not possible, propose it again after "
+                    + "privyseal keys reject \(approved.id).")
         }
         return approved
     }

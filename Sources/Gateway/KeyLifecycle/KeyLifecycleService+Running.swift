@@ -72,7 +72,12 @@ extension KeyLifecycleService {
     /// Logs each difference between configuration and register once, until it has ended. A reload or an order can cause
     /// one that makes a key useless.
     private func logDifferences() {
-        guard stateCache.isLoaded else { return }
+        let isDue = differencesSeen.withLock { last in
+            if let last, .now - last < .seconds(1) { return false }
+            last = .now
+            return true
+        }
+        guard isDue, stateCache.isLoaded else { return }
         let differences = overview().differences
         let known = loggedDifferences.withLock { known in
             defer { known = Set(differences) }

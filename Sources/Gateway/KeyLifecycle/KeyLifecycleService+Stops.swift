@@ -110,8 +110,8 @@ final class KeyStop: Sendable {
     let precedesEffect: Bool
     /// The number of equal orders in the register when this one came; nil if the register was not known then.
     private let earlier: Int?
-    /// The record of the key before the order, for a register without one: a key that the configuration adds during an
-    /// outage of the log has none. Nil for a key that was neither in the register nor in the configuration.
+    /// The record of the key before the order. The register may have no record of a key that the configuration added
+    /// during an outage of the log; it gets this one. Nil for a key that is neither in the register nor configured.
     let adopted: KeyLifecycleRecord?
 
     /// - Parameters:

@@ -19,6 +19,8 @@ public final class KeyLifecycleService: Service {
     let mutex = AsyncMutex()
     /// The sentences of `KeyLifecycleOverview.differences` that are in the log already.
     let loggedDifferences = Mutex<Set<String>>([])
+    /// When they were last compared.
+    let differencesSeen = Mutex<ContinuousClock.Instant?>(nil)
     /// The issuer IDs of accounts with an activation in progress.
     private let activating = Mutex<Set<String>>([])
     let signal = AsyncSignal()
@@ -79,7 +81,8 @@ public final class KeyLifecycleService: Service {
     public func overview() -> KeyLifecycleOverview {
         let handles = Dictionary(
             gateway.current.ring.handles.map { ($0.settings.keyID, $0) }, uniquingKeysWith: { first, _ in first })
-        return KeyLifecycleOverview(stateCache, handles: handles, at: now) { isOver($0) }
+        // `isOver` compares with the same clock.
+        return KeyLifecycleOverview(stateCache, handles: handles, at: fleet?.clock.now ?? now) { isOver($0) }
     }
 
     public func overview(of keyID: String) throws(KeyLifecycleRefusal) -> KeyLifecycleOverview.Key {

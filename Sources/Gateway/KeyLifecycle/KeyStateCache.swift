@@ -210,7 +210,7 @@ public final class KeyStateCache: KeyStates {
         proposals.sort { ($0.proposed, $0.id) < ($1.proposed, $1.id) }
         state.withLock { state in
             guard size >= state.size else { return }
-            // The configuration that showed them may be gone, and the attempt to record them may have failed.
+            // The configuration that showed names and proofs may be gone, and the attempt to record them may have failed.
             for index in proposals.indices { proposals[index].keepIdentities(of: state.proposals) }
             for index in jobs.indices { jobs[index].keepIdentities(of: state.jobs) }
             (state.records, state.proposals, state.jobs) = (records, proposals, jobs)
@@ -314,9 +314,9 @@ extension KeyStateCache.State {
     fileprivate mutating func publish(_ clock: FleetClock?) {
         lost = Set(records.values.filter(\.isUntrusted).compactMap(\.fingerprint))
         let held = held
-        let stolen = stops.filter { $0.state == .compromised }.compactMap(\.adopted)
+        let stoppedAsCompromised = stops.filter { $0.state == .compromised }.compactMap(\.adopted)
         compromised = Set(
-            (records.values.filter { $0.isCompromised || held[$0.keyID] == .compromised } + stolen)
+            (records.values.filter { $0.isCompromised || held[$0.keyID] == .compromised } + stoppedAsCompromised)
                 .compactMap(\.fingerprint))
         shownBefore = nil
         for issuerID in Set(accounts.map(\.issuerID)).union(served.keys) {

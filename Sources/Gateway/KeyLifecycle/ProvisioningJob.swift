@@ -68,7 +68,10 @@ public struct ProvisioningJob: Codable, Sendable, Equatable {
     /// Adds the names and proofs that the same job has among `known` and the register does not have yet.
     mutating func keepIdentities(of known: [ProvisioningJob]) {
         guard let same = known.first(where: { $0.id == id }) else { return }
-        if worker == same.worker { workerProofs += same.workerProofs.filter { !workerProofs.contains($0) } }
+        // Each run begins with the proofs that the worker has then.
+        if worker == same.worker, runs == same.runs {
+            workerProofs += same.workerProofs.filter { !workerProofs.contains($0) }
+        }
         if approver == same.approver { approverProofs += same.approverProofs.filter { !approverProofs.contains($0) } }
     }
 }

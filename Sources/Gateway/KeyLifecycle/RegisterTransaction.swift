@@ -94,7 +94,10 @@ extension KeyLifecycleService {
                 .unrecorded,
                 "The register may or may not have the last change; the gateway checks when it can write the audit log.")
         }
-        if case .unwritable(let error) = audit.writeState { throw Self.unrecorded(error) }
+        if case .unwritable(let error) = audit.writeState {
+            audit.noteRefused(error, count: 1)
+            throw Self.unrecorded(error)
+        }
         for (_, name, value) in transaction.registrations { try Self.requireReadable(name, value) }
         stateCache.noteDeadlines(transaction.records, transaction.proposals ?? [], at: audit.clock.stepped)
         let basis = turnValues.withLock { $0 }
@@ -104,16 +107,19 @@ extension KeyLifecycleService {
         } catch {
             // The commit may have succeeded although it reported an error.
             needsReload.withLock { $0 = true }
-            guard error == .superseded else {
+            switch error {
+            case .closed: throw Self.unrecorded(error)
+            case .superseded:
+                throw KeyLifecycleRefusal(
+                    .superseded,
+                    "Other gateways changed the register at the same time, again and again. Nothing has changed; run the "
+                        + "same command again.")
+            case .unavailable, .halted, .overdue:
                 throw KeyLifecycleRefusal(
                     .unrecorded,
-                    "The change may or may not be recorded. \(error) Look at privyseal keys states when the gateway can write the "
-                        + "log again.")
+                    "The change may or may not be recorded. \(error) Look at privyseal keys states when the gateway can "
+                        + "write the log again.")
             }
-            throw KeyLifecycleRefusal(
-                .superseded,
-                "Other gateways changed the register at the same time, again and again. Nothing has changed; run the "
-                    + "same command again.")
         }
         turnValues.withLock { $0.merge(transaction.values) { $1 } }
         guard let fleet else {

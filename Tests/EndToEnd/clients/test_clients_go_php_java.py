@@ -2,6 +2,7 @@
 
 import base64
 import contextlib
+import email.utils
 import json
 import os
 import pathlib
@@ -57,7 +58,7 @@ def go(directory):
 
 
 def php(_):
-    errors = ["-d", "display_errors=stderr", "-d", "error_reporting=-1"]
+    errors = ["-d", "display_errors=stderr", "-d", "error_reporting=-1", "-d", "zend.exception_ignore_args=0"]
     return ["php", *errors, DRIVERS / "driver.php", CLIENTS / "php" / "PrivySeal.php"]
 
 
@@ -318,6 +319,15 @@ def test_a_server_that_no_trusted_authority_certified_gets_no_request(connect, g
     assert connect(url, ca_file=gateway.ca_file).offer()["error"] == "connection"
 
 
+def test_a_url_with_a_query_or_a_fragment_is_refused(command, tmp_path):
+    for url in ("http://127.0.0.1:1?", "http://127.0.0.1:1#", "http://127.0.0.1:1/path?name=value", "http://127.0.0.1:1/#name"):
+        arguments = [url, tmp_path / "token", "", 10, 5, 1000]
+        ended = subprocess.run(
+            list(map(str, [*command, *arguments])), stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=60
+        )
+        assert ended.returncode != 0 and "the URL must be https://HOST or http://HOST" in ended.stderr, url
+
+
 # Scripted answers
 
 
@@ -394,6 +404,12 @@ NOT_RETRIED = {
     "429 with a Retry-After above the limit": problem(429, Retry_After=6),
     "503 with a Retry-After above the limit": problem(503, Retry_After=3600),
     "504 with a Retry-After above the limit": problem(504, Retry_After=6),
+    "429 with a date": problem(429, Retry_After="Mon, 30 Nov 2026 09:00:00 GMT"),
+    "503 with a date": problem(503, Retry_After="Mon, 30 Nov 2026 09:00:00 GMT"),
+    "503 with ten digits": problem(503, Retry_After="0000000001"),
+    "503 with a fraction": problem(503, Retry_After="1.5"),
+    "503 with an empty Retry-After": problem(503, Retry_After=""),
+    "504 with a date": problem(504, Retry_After="Mon, 30 Nov 2026 09:00:00 GMT"),
     **{str(status): problem(status, Retry_After=0) for status in (400, 401, 403, 404, 409, 413, 415, 422, 431, 501, 502)},
 }
 
@@ -441,6 +457,123 @@ def test_an_attempt_ends_after_the_timeout(connect, step):
         assert connect(server.url, timeout=0.5).offer()["answer"] == GOOD
         # From the client's begin, because a busy server gets the first request later.
         assert begun + 0.5 <= server.times[1] < begun + 3
+
+
+def on_kept_connections(server):
+    """Lets the server keep its connections open after an answer."""
+    server.server.RequestHandlerClass.protocol_version = "HTTP/1.1"
+
+
+def after_interim_answers(step, *statuses):
+    def write(handler):
+        for status in statuses:
+            handler.wfile.write(f"HTTP/1.1 {status} Interim\r\nLink: </x>\r\n\r\n".encode())
+        step(handler)
+
+    return write
+
+
+@pytest.mark.parametrize("status", [100, 102, 103])
+def test_an_interim_answer_is_skipped(connect, status):
+    other = {**GOOD, "keyId": "SECOND"}
+    with ScriptedServer(*(after_interim_answers(answer(200, one), status) for one in (GOOD, other))) as server:
+        on_kept_connections(server)
+        client = connect(server.url)
+        assert client.offer()["answer"] == GOOD
+        assert client.offer()["answer"] == other
+        assert len(server.requests) == 2
+
+
+def test_several_interim_answers_are_skipped_or_refused(connect):
+    with ScriptedServer(then_open(after_interim_answers(answer(200, GOOD), 100, 103))) as server:
+        on_kept_connections(server)
+        found = connect(server.url).offer()
+        # PHP skips only one.
+        assert found.get("answer") == GOOD or (found["error"] == "answer" and "its status is 103" in found["message"])
+        assert len(server.requests) == 1
+
+
+def then_open(step):
+    """The server does not close the connection after the answer."""
+
+    def write(handler):
+        step(handler)
+        hanging(handler)
+
+    return write
+
+
+def in_chunks(end):
+    """An answer with GOOD in two chunks, and these bytes after them."""
+
+    def write(handler):
+        content = json.dumps(GOOD).encode()
+        handler.wfile.write(b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n")
+        for part_of_content in (content[:10], content[10:]):
+            handler.wfile.write(b"%X\r\n%s\r\n" % (len(part_of_content), part_of_content))
+        handler.wfile.write(end)
+
+    return write
+
+
+@pytest.mark.parametrize("step", [answer(200, GOOD), in_chunks(b"0\r\n\r\n")], ids=["length", "chunks"])
+def test_a_client_does_not_wait_for_the_end_of_the_connection(connect, step):
+    with ScriptedServer(then_open(step)) as server:
+        on_kept_connections(server)
+        assert connect(server.url, timeout=2).offer()["answer"] == GOOD
+        assert len(server.requests) == 1
+
+
+@pytest.mark.parametrize("end", [b"", b"FF\r\n "], ids=["no last chunk", "inside a chunk"])
+def test_an_answer_that_ends_before_its_last_chunk_is_requested_again(connect, end):
+    other = {**GOOD, "keyId": "SECOND"}
+    with ScriptedServer(in_chunks(end), answer(200, other)) as server:
+        assert connect(server.url).offer()["answer"] == other
+        assert len(server.requests) == 2
+
+
+def test_an_answer_in_chunks_over_the_limit_is_refused(connect):
+    size = len(json.dumps(GOOD))
+    with ScriptedServer(in_chunks(b"0\r\n\r\n"), in_chunks(b"1\r\n \r\n0\r\n\r\n")) as server:
+        client = connect(server.url, max_answer_bytes=size)
+        assert client.offer()["answer"] == GOOD
+        error = client.offer()
+        assert error["error"] == "answer" and f"more than {size} bytes" in error["message"]
+        assert len(server.requests) == 2
+
+
+# The variables, and the scheme of the URL for which they name a proxy.
+PROXIES = {
+    "http_proxy": "http", "HTTP_PROXY": "http", "https_proxy": "https", "HTTPS_PROXY": "https", "all_proxy": "http",
+    "ALL_PROXY": "https",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("variable", PROXIES)
+def test_no_request_goes_through_a_proxy_of_the_environment(command, gateway, monkeypatch, tmp_path, variable):
+    scheme = PROXIES[variable]
+    with ScriptedServer() as proxy, ScriptedServer(answer(200, GOOD)) as server:
+        url, ca_file = (server.url, "") if scheme == "http" else (gateway.url, gateway.ca_file)
+        for name in [*PROXIES, "no_proxy", "NO_PROXY"]:
+            monkeypatch.delenv(name, raising=False)
+        monkeypatch.setenv(variable, proxy.url)
+        if command[0] == "java":
+            # Java reads system properties instead. Without the last one, it uses no proxy for this machine.
+            properties = {f"{scheme}.proxyHost": "127.0.0.1", f"{scheme}.proxyPort": proxy.port, "http.nonProxyHosts": ""}
+            command = ["java", *(f"-D{name}={value}" for name, value in properties.items()), *command[1:]]
+        # libcurl ignores HTTP_PROXY.
+        if command[0] == "unshare" and variable != "HTTP_PROXY":
+            # URLSession cannot ignore the proxy on Linux, so the client refuses to use it.
+            arguments = [url, tmp_path / "token", ca_file, "10", "5", "1000"]
+            ended = subprocess.run([*command, *arguments], capture_output=True, text=True, timeout=60)
+            assert ended.returncode != 0 and f"{variable} is set" in ended.stderr
+            monkeypatch.setenv("no_proxy", "localhost,127.0.0.1")
+        client = Client(command, tmp_path, url, ca_file=ca_file)
+        try:
+            assert "answer" in client.offer()
+        finally:
+            client.stop()
+        assert proxy.requests == []
 
 
 def test_an_error_that_is_no_problem_document_has_its_status(connect):
@@ -522,6 +655,13 @@ def test_a_malformed_answer_is_refused_with_the_reason(shared, case):
     assert JWS not in error["message"] and "(request fake)" in error["message"]
 
 
+def test_an_error_contains_neither_the_answer_nor_the_bearer_token(shared):
+    # The driver in PHP also returns the trace of the exception, with the arguments of the calls.
+    for status, body in ((200, without("expiresAt", token())), (200, [JWS]), (403, {"detail": "d", "unknown": JWS})):
+        text = json.dumps(ask(shared, Client.service_token, answer(status, body)))
+        assert '"error"' in text and JWS not in text and TOKEN not in text
+
+
 def test_a_member_that_the_client_does_not_know_is_no_error(shared):
     body = {**GOOD, "jwsNote": {"\u00fc\"\\/\n": [1.5, -2e3, None, False, {"a": []}]}}
     found = ask(shared, Client.offer, answer(200, body))["answer"]
@@ -580,6 +720,56 @@ def test_a_token_is_replaced_when_refresh_after_has_passed(connect):
             assert time.time() < first["refreshAfter"] + 5
             found = client.service_token()["answer"]
         assert found == second and time.time() >= first["refreshAfter"]
+
+
+def answer_at(seconds, body):
+    """An answer of a gateway whose clock has this time, or without `Date` if the time is None."""
+
+    def write(handler):
+        content = json.dumps(body).encode()
+        handler.send_response_only(200)
+        if seconds is not None:
+            handler.send_header("Date", email.utils.formatdate(seconds, usegmt=True))
+        handler.send_header("Content-Type", "application/json")
+        handler.send_header("Content-Length", str(len(content)))
+        handler.end_headers()
+        handler.wfile.write(content)
+
+    return write
+
+
+@pytest.mark.parametrize("has_date", [True, False], ids=["Date", "no Date"])
+def test_a_client_whose_clock_is_behind_replaces_a_token_in_time(connect, has_date):
+    # The clock of the gateway is an hour ahead of this machine. Without `Date`, the client takes the token for a new one.
+    now = int(time.time()) + 3600
+    age = 1000 if has_date else 0
+    times = {"issuedAt": now - age, "expiresAt": now + 1200}
+    first = token(**times, refreshAfter=now + 2)
+    second = token(**times, refreshAfter=now + 600, keyId="SECOND")
+    steps = [answer_at(now if has_date else None, one) for one in (first, second, second)]
+    with ScriptedServer(*steps) as server:
+        client = connect(server.url)
+        begun = time.monotonic()
+        found = client.service_token()["answer"]
+        assert found == first
+        while found == first:
+            assert time.monotonic() < begun + 10
+            found = client.service_token()["answer"]
+        assert found == second and time.monotonic() >= begun + 2
+        # This token is kept although the clock is wrong. A client that looks at the clock twice in a call may find the first
+        # token over only at the second look: it then asks for this call alone, and again for the next one.
+        for _ in range(3):
+            assert client.service_token()["answer"] == second
+        assert len(server.requests) <= 3
+
+
+def test_a_request_for_a_token_has_the_fields_of_the_moment_of_the_call(connect):
+    # The driver in Go changes its map after the client has read it once.
+    fields = {"scopes": ["GET /v1/apps"], "lifetime": 600}
+    good = token()
+    with ScriptedServer(answer(200, good)) as server:
+        assert connect(server.url).service_token(fields=fields)["answer"] == good
+        assert json.loads(server.requests[0].body) == fields
 
 
 def test_a_failed_request_for_a_token_is_not_kept(connect):

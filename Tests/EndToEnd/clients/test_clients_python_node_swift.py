@@ -7,6 +7,8 @@ import os
 import pathlib
 import re
 import select
+import signal
+import socket
 import subprocess
 import sys
 import tarfile
@@ -30,7 +32,18 @@ from service import Service, digest, write_key, write_secret
 
 # The tests of the other languages, with the clients of this file: they use its fixture `command`.
 from test_clients_go_php_java import *  # noqa: F403
-from test_clients_go_php_java import CLIENTS, DRIVERS, GOOD, REQUEST, TOKEN, claims_of, part, run, token
+from test_clients_go_php_java import (
+    CLIENTS,
+    DRIVERS,
+    GOOD,
+    REQUEST,
+    TOKEN,
+    claims_of,
+    on_kept_connections,
+    part,
+    run,
+    token,
+)
 
 
 def python(_):
@@ -62,11 +75,6 @@ def command(request, tmp_path_factory):
 
 
 # Connections
-
-
-def on_kept_connections(server):
-    """Lets the server keep its connections open after an answer."""
-    server.server.RequestHandlerClass.protocol_version = "HTTP/1.1"
 
 
 def test_requests_share_a_connection(connect):
@@ -134,26 +142,103 @@ def test_an_answer_without_an_end_is_ended_at_the_limit(connect):
         assert ended.wait(10) and len(server.requests) == 1
 
 
-def test_no_request_goes_through_a_proxy_of_the_environment(command, connect, monkeypatch, tmp_path):
-    with ScriptedServer() as proxy, ScriptedServer(answer(200, GOOD)) as server:
-        for name in ("http_proxy", "HTTP_PROXY", "all_proxy", "ALL_PROXY"):
-            monkeypatch.setenv(name, proxy.url)
-        if command[0] == "unshare":
-            # URLSession cannot ignore the proxy on Linux, so the client refuses to use it.
-            arguments = [server.url, tmp_path / "token", "", "10", "5", "1000"]
-            ended = subprocess.run([*command, *arguments], capture_output=True, text=True, timeout=60)
-            assert ended.returncode != 0 and "http_proxy or all_proxy is set" in ended.stderr
-            monkeypatch.setenv("no_proxy", "localhost,127.0.0.1")
-        assert connect(server.url).offer()["answer"] == GOOD
-        assert proxy.requests == []
-
-
 def test_callers_at_the_same_time_get_a_token_each_if_apple_wants_one_for_each_request(connect):
     tokens = [token(-1, keyId=f"KEY{number}") for number in range(4)]
     with ScriptedServer(*[answer(200, one) for one in tokens]) as server:
         results = connect(server.url).calls("serviceToken", callers=4, name="push")
         assert sorted(result["answer"]["keyId"] for result in results) == [one["keyId"] for one in tokens]
         assert len(server.requests) == 4
+
+
+# Python
+
+
+@pytest.fixture
+def module(monkeypatch):
+    """The client in Python, in this process."""
+    monkeypatch.syspath_prepend(CLIENTS / "python")
+    import privyseal
+
+    return privyseal
+
+
+@pytest.fixture
+def token_file(tmp_path):
+    write_secret(tmp_path / "token", TOKEN.encode())
+    return tmp_path / "token"
+
+
+def test_a_url_with_an_ipv6_address_needs_no_port_in_python(module, token_file, monkeypatch):
+    addresses = []
+
+    def refuse(address, *_):
+        addresses.append(address)
+        raise ConnectionRefusedError
+
+    monkeypatch.setattr(socket, "create_connection", refuse)
+    for url in "https://[2001:db8::5]", "http://[2001:db8::5]", "http://[2001:db8::5]:8700":
+        with module.Client(url, token_file) as client, pytest.raises(module.NoAnswer):
+            client.offer(BUNDLE_ID, "promotional-offer", {})
+    assert addresses == [("2001:db8::5", port) for port in (443, 80, 8700) for _ in range(3)]
+
+
+def test_the_client_in_python_refuses_an_endless_series_of_interim_answers(module, token_file):
+    def interim(handler):
+        handler.wfile.write(b"HTTP/1.1 103 Early Hints\r\n\r\n" * 20)
+        answer(200, {**GOOD, "keyId": "FIRST"})(handler)
+
+    with ScriptedServer(interim, answer(200, GOOD)) as server, module.Client(server.url, token_file) as client:
+        on_kept_connections(server)
+        with pytest.raises(module.InvalidAnswer, match="its status is 103"):
+            client.offer(BUNDLE_ID, "promotional-offer", {})
+        # The answer to the first request is not the answer to the second.
+        assert client.offer(BUNDLE_ID, "promotional-offer", {}) == GOOD
+
+
+def test_an_interrupt_of_a_thread_does_not_reach_the_threads_that_wait_for_the_same_token(token_file):
+    script = """
+import signal, sys, threading
+sys.path.insert(0, sys.argv[1])
+import privyseal
+class Interrupt(Exception):
+    pass
+def interrupt(*_):
+    raise Interrupt
+signal.signal(signal.SIGUSR1, interrupt)
+client = privyseal.Client(sys.argv[2], sys.argv[3])
+def wait():
+    sys.stdin.readline()
+    try:
+        print("the other thread got", client.service_token("push")["keyId"])
+    except BaseException as error:
+        print("the other thread got", type(error).__name__)
+thread = threading.Thread(target=wait)
+thread.start()
+try:
+    client.service_token("push")
+except Interrupt:
+    print("the main thread was interrupted", flush=True)
+thread.join()
+"""
+    interrupted = threading.Event()
+
+    def slow(handler):
+        # The main thread waits for this answer. Let the other thread wait for it, too, and interrupt the main thread.
+        process.stdin.write("\n")
+        process.stdin.flush()
+        time.sleep(0.5)
+        process.send_signal(signal.SIGUSR1)
+        assert interrupted.wait(30)
+        answer(200, token())(handler)
+
+    with ScriptedServer(slow) as server:
+        command = [sys.executable, "-c", script, CLIENTS / "python", server.url, token_file]
+        process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        assert select.select([process.stdout], [], [], 60)[0]
+        assert process.stdout.readline() == "the main thread was interrupted\n"
+        interrupted.set()
+        output, _ = process.communicate(timeout=60)
+    assert (process.returncode, output) == (0, f"the other thread got {KEY_ID}\n")
 
 
 # The creators with the names of Apple's libraries

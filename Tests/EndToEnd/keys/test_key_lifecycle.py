@@ -569,6 +569,9 @@ def test_a_gateway_is_not_ready_and_says_why_if_the_configuration_does_not_name_
     sentence = f"The key {OLD} is active in the register, but the configuration does not name it"
     await_(lambda: sentence in service.run("status")[1].decode(), "a warning in the status")
     assert b"NOT READY" in service.run("status")[1]
+    # The gateway compares once a second.
+    time.sleep(2.5)
+    assert service.log.read_text().count(sentence) == 1
     service.configure(keys=KEY_IDS)
     assert service.reload()[0] and readiness(service) == (200, {OLD: "ready"})
 

@@ -12,7 +12,8 @@ struct KeyGeneration {
         try token.requireSigning()
         let name = try KeyName(selector, publicKey: nil)
         if isResumed {
-            try token.removeUnfinishedKeys(name.label, tell: tell)
+            // The ID of the earlier run is not known.
+            try token.removeUnfinishedKeys([Attribute(.label, text: name.label)], tell: tell)
             if let placed = try finish(name) { return placed }
         }
         try ExistingKeyObjects(name, nil, in: session).requireNone(name, token.info)

@@ -14,7 +14,7 @@ struct KeyImport {
 
     func run(isResumed: Bool) throws -> ProvisionedKey {
         try token.requireSigning()
-        try token.removeUnfinishedKeys(name.label, tell: tell)
+        if isResumed, name.isDerived { try token.removeUnfinishedKeys(name.attributes, tell: tell) }
         let present = try ExistingKeyObjects(name, key.publicKey, in: token.session)
         if let leftover = present.leftover {
             if let placed = try finish(leftover, hasPublicKey: false) { return placed }

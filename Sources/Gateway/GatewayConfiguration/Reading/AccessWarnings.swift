@@ -27,7 +27,7 @@ struct AccessWarnings {
         for account in configuration.accounts where account.hasDualControl {
             checkAdministrators(countsOperator: account.countsOperator, at: account.origin)
         }
-        for service in configuration.services where service.hasDualControl {
+        for service in configuration.services where service.hasDualControl && service.keysOf == nil {
             checkAdministrators(countsOperator: service.countsOperator, at: service.origin)
         }
     }

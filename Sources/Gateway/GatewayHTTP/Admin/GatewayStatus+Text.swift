@@ -75,7 +75,7 @@ extension GatewayStatus {
             rows: keys.map { key in
                 [
                     key.settings.keyID, key.issuerID, key.lifeState?.rawValue ?? (key.isActive ? "active" : "usable"),
-                    key.state.name,
+                    key.stateName,
                     key.custody?.rawValue ?? "-", key.fingerprint.map { String("\($0)".prefix(23)) + "…" } ?? "-",
                 ]
             })

@@ -106,7 +106,7 @@ extension GatewayStatus: Encodable {
     private static func members(of key: KeyHandle) -> JSONMembers {
         [
             "keyId": key.settings.keyID, "issuerId": key.issuerID, "active": key.isActive, "life": key.lifeState,
-            "state": key.state.name, "reason": key.state.reason, "custody": key.custody?.rawValue,
+            "state": key.stateName, "reason": key.state.reason, "custody": key.custody?.rawValue,
             "fingerprint": key.fingerprint,
             "replicas": key.replicas.count > 1 ? key.replicas.map(members) : nil,
         ]

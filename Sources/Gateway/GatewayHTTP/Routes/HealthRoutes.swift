@@ -9,7 +9,7 @@ import StrictJSON
 /// at one of its places, and the audit log is writable. `GET /readyz?app=BUNDLE-ID`: the same for the account of one app.
 struct HealthRoutes {
     private static let appParameter = "app"
-    /// The state of a key that signs nothing until an operator changes something.
+    /// The state of a key that only an administrator can make sign again.
     private static let refused = KeyState.refused(.closed).name
 
     let gateway: SnapshotHolder
@@ -31,8 +31,7 @@ struct HealthRoutes {
         let canSign = active.canSign && (app == nil || !active.isEmpty)
         let isReady = canSign && audit?.isWritable != false
         let configured = handles.map { handle -> JSONMembers in
-            let state = handle.state.canSign && !handle.canSign ? Self.refused : handle.state.name
-            return ["keyId": handle.settings.keyID, "active": handle.isActive, "state": state]
+            ["keyId": handle.settings.keyID, "active": handle.isActive, "state": handle.stateName]
         }
         let unconfigured = active.unconfigured.map { keyID -> JSONMembers in
             ["keyId": keyID, "active": true, "state": Self.refused]

@@ -129,7 +129,7 @@ extension KeyLifecycleService {
         let (before, after) = (KeyStateCache(), KeyStateCache())
         try before.load(own, at: .now())
         try after.load(shared, at: .now())
-        for record in before.records.values {
+        for record in before.records.values.sorted(by: { $0.keyID < $1.keyID }) {
             guard let other = after.records[record.keyID], let action = record.action(missingIn: other) else {
                 continue
             }
@@ -137,7 +137,7 @@ extension KeyLifecycleService {
                 "The key \(record.keyID) is \(record.state.rawValue) in the register of \(fleet.gateway)"
                     + (record.isCompromised && record.state != .compromised ? " and was compromised" : "")
                     + ", and \(other.state.rawValue) in that of the fleet. Give the order to another gateway of the fleet: "
-                    + "privyseal keys \(action.rawValue) \(record.keyID) --reason \"…\". Then this one joins.")
+                    + "privyseal keys \(action.rawValue) \(record.keyID) --reason \"…\". Then this one tries again.")
         }
     }
 
@@ -264,11 +264,20 @@ extension KeyLifecycleService {
 }
 
 extension KeyLifecycleRecord {
-    /// The order that makes `other` as final as this record of the same key; nil if it is.
-    fileprivate func action(missingIn other: KeyLifecycleRecord) -> KeyLifecycleAction? {
+    /// The next order after which `other`, a record of the same key, allows no more than this one; nil if it does not now.
+    func action(missingIn other: KeyLifecycleRecord) -> KeyLifecycleAction? {
         if isCompromised, !other.isCompromised { return .compromise }
-        let isFinal = { (state: KeyLifecycleState) in state == .retired || state == .destroyed }
-        if isFinal(state) { return isFinal(other.state) ? nil : .retire }
+        if isFinal {
+            guard !other.isFinal else { return nil }
+            // The only active key of an account cannot be retired.
+            return other.state == .active ? .suspend : .retire
+        }
         return state == .suspended && (other.state.signs || other.state == .staged) ? .suspend : nil
+    }
+
+    /// Whether the key is retired or destroyed, or is again after `restore`.
+    private var isFinal: Bool {
+        let last = state == .compromised ? stateBeforeCompromise : state
+        return last == .retired || last == .destroyed
     }
 }

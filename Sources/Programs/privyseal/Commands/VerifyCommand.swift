@@ -32,7 +32,7 @@ struct VerifyCommand: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "The app that the signature is for. Of the tokens for services, only those for app-store-server-api name one.",
+            "The app that the signature is for. A token for a service names an app only if it is for app-store-server-api.",
             valueName: "bundle-id"))
     var app: String?
 

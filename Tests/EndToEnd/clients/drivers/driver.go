@@ -66,7 +66,11 @@ func result(client *privyseal.Client, call call) any {
 	case "appToken":
 		answer, err = client.AppToken(context.Background(), call.BundleID)
 	default:
-		answer, err = client.ServiceToken(context.Background(), call.Name, call.Fields)
+		fields := map[string]any{}
+		for name, value := range call.Fields {
+			fields[name] = &changing{value: value}
+		}
+		answer, err = client.ServiceToken(context.Background(), call.Name, fields)
 	}
 	if err == nil {
 		return map[string]any{"answer": answer}
@@ -86,6 +90,20 @@ func result(client *privyseal.Client, call call) any {
 		return map[string]any{"error": "connection", "message": err.Error()}
 	}
 	return map[string]any{"error": "other", "message": err.Error()}
+}
+
+// changing is a value of a map that the caller changes after the client has read it.
+type changing struct {
+	value     any
+	isChanged bool
+}
+
+func (c *changing) MarshalJSON() ([]byte, error) {
+	if c.isChanged {
+		return json.Marshal("changed")
+	}
+	c.isChanged = true
+	return json.Marshal(c.value)
 }
 
 // present returns the members of the offer that are not empty.

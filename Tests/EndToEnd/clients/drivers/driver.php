@@ -23,14 +23,16 @@ function result(PrivySeal\Client $client, array $call): array
             'appToken' => $client->appToken($call['bundleId']),
             'serviceToken' => $client->serviceToken($call['name'], $call['fields']),
         }];
-    } catch (PrivySeal\Problem $problem) {
-        return ['error' => 'problem', 'message' => $problem->getMessage()] + get_object_vars($problem);
-    } catch (PrivySeal\InvalidAnswer $error) {
-        return ['error' => 'answer', 'message' => $error->getMessage()];
-    } catch (PrivySeal\ConnectionError $error) {
-        return ['error' => 'connection', 'message' => $error->getMessage()];
     } catch (Throwable $error) {
-        return ['error' => 'other', 'message' => $error->getMessage()];
+        $kind = match (get_class($error)) {
+            PrivySeal\Problem::class => 'problem',
+            PrivySeal\InvalidAnswer::class => 'answer',
+            PrivySeal\ConnectionError::class => 'connection',
+            default => 'other',
+        };
+        // A stream in the arguments has no JSON.
+        $trace = json_encode($error->getTrace(), JSON_PARTIAL_OUTPUT_ON_ERROR);
+        return ['error' => $kind, 'message' => $error->getMessage(), 'trace' => $trace] + get_object_vars($error);
     }
 }
 

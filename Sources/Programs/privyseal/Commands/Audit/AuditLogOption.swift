@@ -233,9 +233,15 @@ struct AuditArchiveOption: ParsableArguments {
 
     var bodies: AuditArchive {
         { segment throws(AuditStoreError) in
+            var failure: AuditStoreError?
             for directory in directories {
-                if let bodies = try SegmentArchive(directory: directory).bodies(of: segment) { return bodies }
+                do throws(AuditStoreError) {
+                    if let bodies = try SegmentArchive(directory: directory).bodies(of: segment) { return bodies }
+                } catch {
+                    failure = failure ?? error
+                }
             }
+            if let failure { throw failure }
             return nil
         }
     }

@@ -28,13 +28,18 @@ def give(fleet, clients="", sections=""):
 def test_the_rate_of_a_client_holds_for_the_sum_of_all_gateways(place, server):
     fleet = Fleet(BINARY, place, url(server))
     load, seconds = LimitedLoad(fleet), 6
-    with fleet:
-        # One gateway gets most of the requests, and one gets none.
-        load.run(seconds, (0, 0, 0, 0, 1, 2))
-    assert set(load.statuses) == {200, 429}
     allowed = load.PER_SECOND * seconds
-    # Gateways of a busy machine lease requests that they cannot answer in time.
-    assert 0.5 * allowed < load.statuses.count(200) <= 1.05 * allowed + load.BURST
+    answered = []
+    with fleet:
+        # Gateways of a busy machine lease requests that they cannot answer in time, so the least rate has three attempts.
+        while len(answered) < 3 and max(answered, default=0) <= 0.9 * allowed:
+            load.statuses.clear()
+            # One gateway gets most of the requests, and one gets none.
+            load.run(seconds, (0, 0, 0, 0, 1, 2))
+            assert set(load.statuses) == {200, 429}
+            answered.append(load.statuses.count(200))
+            assert answered[-1] <= 1.05 * allowed + load.BURST
+    assert max(answered) > 0.9 * allowed, answered
 
 
 def test_the_daily_quota_of_a_client_is_used_up_once_in_the_fleet(place, server):

@@ -2,15 +2,12 @@ import AuditLog
 import HTTPTypes
 import HummingbirdCore
 import Signing
-import SigningKit
 import StrictJSON
 
 /// `GET /livez`: the process answers. `GET /readyz`: every active key has signed a proof within about the last second,
 /// at one of its places, and the audit log is writable. `GET /readyz?app=BUNDLE-ID`: the same for the account of one app.
 struct HealthRoutes {
     private static let appParameter = "app"
-    /// The state of a key that only an administrator can make sign again.
-    private static let refused = KeyState.refused(.closed).name
 
     let gateway: SnapshotHolder
     let monitor: KeyRingMonitor
@@ -34,7 +31,7 @@ struct HealthRoutes {
             ["keyId": handle.settings.keyID, "active": handle.isActive, "state": handle.stateName]
         }
         let unconfigured = active.unconfigured.map { keyID -> JSONMembers in
-            ["keyId": keyID, "active": true, "state": Self.refused]
+            ["keyId": keyID, "active": true, "state": KeyState.refusedName]
         }
         let answer: JSONMembers = [
             "status": isReady ? "ready" : "unready", "audit": audit?.name ?? "off",

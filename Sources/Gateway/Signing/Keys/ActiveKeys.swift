@@ -1,5 +1,3 @@
-import SigningKit
-
 /// The keys that sign requests without a key ID, for readiness.
 public struct ActiveKeys {
     private let handles: [KeyHandle]
@@ -31,5 +29,5 @@ extension KeyHandle {
     public var canSign: Bool { state.canSign && !isCompromised }
 
     /// `state` in one word. A compromised key is `refused`: it signs nothing until an administrator changes something.
-    public var stateName: String { state.canSign && !canSign ? KeyState.refused(.closed).name : state.name }
+    public var stateName: String { state.canSign && !canSign ? KeyState.refusedName : state.name }
 }

@@ -11,13 +11,15 @@ public enum KeyState: Equatable, Sendable {
     /// The key must not be used as configured. A person must change something.
     case refused(KeyError)
 
+    public static let refusedName = "refused"
+
     /// The case in one word.
     public var name: String {
         switch self {
         case .ready: "ready"
         case .degraded: "degraded"
         case .down: "down"
-        case .refused: "refused"
+        case .refused: Self.refusedName
         }
     }
 

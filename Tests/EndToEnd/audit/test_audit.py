@@ -363,7 +363,7 @@ class Witness(LocalServer):
     """A server that accepts checkpoints over HTTP, refuses them, or holds them while `goes_on` is not set."""
 
     def __init__(self):
-        self.notes, self.strangers, self.status = [], [], 200
+        self.notes, self.strangers, self.status, self.held = [], [], 200, 0
         self.token = mint()
         self.goes_on = threading.Event()
         self.goes_on.set()
@@ -376,7 +376,9 @@ class Witness(LocalServer):
                     witness.strangers.append(body)
                 elif witness.status == 200:
                     witness.notes.append(body)
-                witness.goes_on.wait(60)
+                if not witness.goes_on.is_set():
+                    witness.held += 1
+                    witness.goes_on.wait(60)
                 self.send_response(witness.status)
                 self.send_header("Content-Length", "0")
                 self.end_headers()
@@ -433,6 +435,7 @@ def test_a_hanging_checkpoint_destination_does_not_delay_the_others(place):
         service = witnessed(place, witness)
         with service:
             witness.goes_on.clear()
+            await_(lambda: witness.held == 1, "a request that hangs")
             complaint = await_(lambda: destination(service, "url").get("complaint"), "a complaint")
             assert "has not accepted the previous checkpoint" in complaint
             asked, filed = len(witness.notes), len(notes_in(service.checkpoints))

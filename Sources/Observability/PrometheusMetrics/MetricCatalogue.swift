@@ -44,7 +44,9 @@ public enum MetricCatalogue {
             "privyseal_signatures_without_record", .gauge,
             "Signatures that were made and neither recorded in the audit log, nor used as a proof, nor discarded."),
         MetricDescription(
-            "privyseal_keys", .gauge, by: ["state"], "Keys by health: ready, degraded, down, or refused."),
+            "privyseal_keys", .gauge, by: ["state"],
+            "Keys by health: ready, degraded, down, or refused, as an active key is that the configuration does not name."
+        ),
         MetricDescription(
             "privyseal_key_tokens", .gauge, by: ["key_id", "token", "state"],
             "1 for the health of the key at each of its places: ready, degraded, down, or refused."),

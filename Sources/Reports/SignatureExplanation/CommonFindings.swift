@@ -31,7 +31,7 @@ extension [Finding] {
 
     /// Key IDs of App Store Connect have ten characters: digits and upper-case letters.
     mutating func addKeyID(_ keyID: String, in field: String) {
-        guard !keyID.isTenCharacterID, !keyID.isEmpty else { return }
+        guard !IdentifierForm.tenCharacters.matches(keyID), !keyID.isEmpty else { return }
         add(
             .keyIDShape, in: field,
             "The key ID \"\(keyID)\" does not look like one of App Store Connect's: ten digits and upper-case letters.",

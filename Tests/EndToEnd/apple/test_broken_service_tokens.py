@@ -149,11 +149,30 @@ def test_a_whole_token_is_valid_with_and_without_its_profile(public_key, number)
         assert (status, answer["kind"], answer["findings"]) == (0, profile, [])
 
 
+def test_a_key_in_pem_can_have_a_uuid_as_its_id(public_key):
+    wanted, other = "57246542-96fe-1a63-e053-000000000001", "57246542-96fe-1a63-e053-000000000002"
+    now = int(time.time())
+    claims = {"iss": "SEARCHADS.1", "iat": now - 60, "exp": now + 300, "aud": "https://appleid.apple.com", "sub": "SEARCHADS.2"}
+    for key_id, findings in ((wanted, []), (other, ["key-other"])):
+        text = token({**PLAIN, "kid": key_id}, claims)
+        command = [BINARY, "verify", "--explain", "--key", f"{wanted}={public_key}", "--jws", text, "--format", "json"]
+        ended = subprocess.run([*command, "--service", "apple-ads"], capture_output=True, text=True, timeout=30)
+        assert ended.stdout, ended.stderr
+        assert [finding["code"] for finding in json.loads(ended.stdout)["findings"]] == findings
+
+
 @pytest.mark.parametrize("number", range(len(BROKEN)), ids=[f"{profile}-{codes}" for profile, _, codes in BROKEN])
 def test_the_first_finding_names_the_mistake(public_key, number):
     profile, text, codes = tokens(int(time.time()))[1][number]
     _, answer = explained(public_key, text, "--service", profile)
     assert answer["findings"][0]["code"] in codes.split(), answer["findings"]
+
+
+def test_an_invalid_choice_is_named_as_it_stands_in_the_token(public_key):
+    now = int(time.time())
+    claims = {"iss": ISSUER, "iat": now - 60, "exp": now + 900, "aud": "appstoreconnect-v1", "scope": ["GET /v1/apps", "/v1/apps"]}
+    _, answer = explained(public_key, token(TYPED, claims), "--service", "app-store-connect-team")
+    assert answer["findings"][0]["message"].startswith('"scope[1]" ')
 
 
 @pytest.mark.parametrize(

@@ -489,6 +489,9 @@ def test_a_rule_for_an_unknown_service_causes_a_warning(checked, two_services):
         ("apple-ads", {"teamId": "SEARCHADS.1", "clientId": "x"}, "clientId: does not begin with SEARCHADS., but the IDs "),
         ("apple-school", {"clientId": "x"}, "clientId: does not begin with BUSINESSAPI. or SCHOOLAPI., but the IDs "),
         ("apple-tv-feed", {"teamId": "of-another-portal"}, None),
+        (
+            "weatherkit", {"teamId": "ABCDE12345", "serviceId": "SEARCHADS.1"},
+            "serviceId: is the ID of an API client, but a bundle ID or a Services ID is needed; check it"),
     ],
 )
 def test_an_identifier_in_an_unusual_form_causes_a_warning(checked, two_services, profile, identifiers, words):

@@ -563,6 +563,7 @@ def test_a_gateway_is_not_ready_and_says_why_if_the_configuration_does_not_name_
     service.configure(keys=(NEW, THIRD), active=NEW)
     assert service.reload()[0]
     assert readiness(service) == (503, {OLD: "refused"})
+    assert service.metric("privyseal_keys", state="refused") == 1
     status, headers, body = service.sign()
     assert (status, headers["Retry-After"]) == (503, "60"), body
     assert json.loads(body)["detail"] == f"The key {OLD} cannot be used as it is configured."
@@ -574,6 +575,7 @@ def test_a_gateway_is_not_ready_and_says_why_if_the_configuration_does_not_name_
     assert service.log.read_text().count(sentence) == 1
     service.configure(keys=KEY_IDS)
     assert service.reload()[0] and readiness(service) == (200, {OLD: "ready"})
+    assert service.metric("privyseal_keys", state="refused") == 0
 
 
 def test_a_gateway_is_not_ready_if_its_active_key_is_compromised_under_another_id(tmp_path):

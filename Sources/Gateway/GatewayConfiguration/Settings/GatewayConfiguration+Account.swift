@@ -1,4 +1,3 @@
-import Encodings
 public import Signing
 import SigningKit
 

@@ -1,5 +1,4 @@
 public import Crypto
-import Encodings
 public import Signing
 public import SigningKit
 
@@ -122,8 +121,7 @@ extension GatewayConfiguration {
 
             /// Apple publishes no rule for key IDs. Those of Apple Ads and Apple Business Manager are UUIDs.
             private static func isUsual(_ keyID: String) -> Bool {
-                UUIDText.isUUID(keyID)
-                    || keyID.utf8.count == 10 && keyID.allSatisfy { $0.isASCII && ($0.isNumber || $0.isUppercase) }
+                IdentifierForm.uuid.matches(keyID) || IdentifierForm.tenCharacters.matches(keyID)
             }
         }
 

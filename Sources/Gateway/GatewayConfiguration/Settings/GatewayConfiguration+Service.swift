@@ -119,7 +119,7 @@ extension GatewayConfiguration {
             of identifier: ServiceIdentifier, in family: ServiceKeyFamily, _ given: GivenSettings, _ findings: Findings
         ) {
             guard let origin = given.valid(identifier.rawValue), let text = identifiers[identifier],
-                let warning = IdentifierForm(of: identifier, for: family)?.warning(about: text)
+                let warning = IdentifierForm(of: identifier, for: family).warning(about: text)
             else { return }
             findings.warn(warning, at: origin)
         }

@@ -37,7 +37,8 @@ struct GaugeCollector: Sendable {
         collectAudit()
         collectFleet()
         let ring = gateway.current.ring
-        let states = ring.handles.map(\.state.name)
+        let unconfigured = ActiveKeys(among: ring.handles).unconfigured
+        let states = ring.handles.map(\.state.name) + unconfigured.map { _ in KeyState.refusedName }
         set(
             "privyseal_keys",
             ["ready", "degraded", "down", "refused"].map { state in

@@ -27,10 +27,11 @@ enum VerifyKeys {
         }
     }
 
-    /// The ID in `KEYID=FILE` has only letters and digits, so that a path with an equals sign can be `./a=b.pem`.
+    /// The ID in `KEYID=FILE` has only letters, digits and hyphens, as a UUID has, so that a path with an equals sign can
+    /// be `./a=b.pem`.
     private static func split(_ argument: String) -> (keyID: String?, path: String) {
         guard let equals = argument.firstIndex(of: "="), equals > argument.startIndex,
-            argument[..<equals].allSatisfy({ $0.isASCII && ($0.isLetter || $0.isNumber) })
+            argument[..<equals].allSatisfy({ $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "-") })
         else { return (nil, argument) }
         return (String(argument[..<equals]), String(argument[argument.index(after: equals)...]))
     }

@@ -152,8 +152,10 @@ struct ServiceTokenClaims {
                 (try? claims["origin"]?.string())?.split(separator: ",").map(String.init) ?? list("origin")
         }
         do throws(JSONReadError) { return try profile.check(choices) ?? profile.lifetime?.limit } catch {
+            // A request names them in the plural, and the token does not.
             let claim = error.path.hasPrefix("scopes") ? "scope" : "origin"
-            findings.add(.choiceInvalid, in: claim, "\(error)")
+            let path = claim + error.path.drop { $0 != "[" }
+            findings.add(.choiceInvalid, in: claim, "\(JSONReadError(error.reason, at: path))")
             return profile.lifetime?.limit
         }
     }

@@ -67,13 +67,13 @@ struct OutageTests {
         func log() -> DrillLog { DrillLog(Samples.record(), clock: { Samples.time(0) }, progress: { _ in }) }
         let slow = log()
         slow.time(\.restoration, from: Samples.time(0), to: Samples.time(5001))
-        slow.judgeSpans(long)
+        slow.judgeSpans(long, isInFleet: false)
         #expect(slow.record.deviations.count == 2)
         #expect(slow.record.deviations.last == "No request was served for 10200 ms; at most 5000 ms are expected.")
         let quick = log()
         quick.time(\.restoration, from: Samples.time(0), to: Samples.time(5000))
         quick.absence = 5200
-        quick.judgeSpans(long)
+        quick.judgeSpans(long, isInFleet: false)
         #expect(quick.record.deviations.isEmpty)
     }
 }

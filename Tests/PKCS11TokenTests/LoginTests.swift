@@ -111,7 +111,7 @@ struct LoginTests {
         }
         #expect(module.count("C_Login") == 1)
         try module.follow()
-        let order = ContinuousClock.now
+        let order = MonotonicTime.nanoseconds()
         #expect(await refusal(of: uri, reopenOrderedAt: order) == nil)
         #expect(module.count("C_Login") == 2)
         // A successful login lifts the refusal for all requests.
@@ -122,7 +122,7 @@ struct LoginTests {
     func oneAttemptForAnOrder() async throws {
         try module.follow("C_Login rv=0x30")
         _ = await refusal(of: uri)
-        let order = ContinuousClock.now
+        let order = MonotonicTime.nanoseconds()
         for _ in 0..<3 { _ = await refusal(of: uri, reopenOrderedAt: order) }
         #expect(module.count("C_Login") == 2)
     }
@@ -138,14 +138,14 @@ struct LoginTests {
         }
         #expect(module.count("C_Login") == 1)
         try module.follow()
-        #expect(await refusal(of: uri, reopenOrderedAt: .now) == nil)
+        #expect(await refusal(of: uri, reopenOrderedAt: MonotonicTime.nanoseconds()) == nil)
     }
 
     @Test("The operator's order does not repeat a wrong PIN")
     func wrongPINByOrder() async throws {
         let wrong = token.uri("object=KEY", modulePath: module.path, pinFile: try token.pinFile(holding: "no-such-pin"))
         for _ in 0..<3 {
-            guard case .loginRefused = await refusal(of: wrong, reopenOrderedAt: .now) else {
+            guard case .loginRefused = await refusal(of: wrong, reopenOrderedAt: MonotonicTime.nanoseconds()) else {
                 Issue.record("a wrong PIN was accepted")
                 return
             }
@@ -178,12 +178,12 @@ struct LoginTests {
         try module.follow("C_Login rv=\(answer)")
         for _ in 0..<3 {
             // The operator's order ends the pause before the next attempt.
-            guard case .unavailable = await refusal(of: uri, reopenOrderedAt: .now) else {
+            guard case .unavailable = await refusal(of: uri, reopenOrderedAt: MonotonicTime.nanoseconds()) else {
                 Issue.record("the PIN was not looked at")
                 return
             }
         }
-        for order in [ContinuousClock.now, nil, nil] {
+        for order in [MonotonicTime.nanoseconds(), nil, nil] {
             guard case .loginBlocked = await refusal(of: uri, reopenOrderedAt: order) else {
                 Issue.record("the PIN may have been looked at four times")
                 return
@@ -222,7 +222,7 @@ struct LoginTests {
         }
         #expect(module.count("C_Login") == 2)
         try module.follow()
-        let (backend, key) = try await open(uri, reopenOrderedAt: .now)
+        let (backend, key) = try await open(uri, reopenOrderedAt: MonotonicTime.nanoseconds())
         #expect(await fault(key) == nil)
         await backend.close()
     }

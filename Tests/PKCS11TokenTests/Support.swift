@@ -19,7 +19,7 @@ struct FileSecrets: SecretSource {
 /// Opens the key at `uri`, as the gateway does.
 func open(
     _ uri: String, _ settings: [String: PluginSettings.Value] = [:], publicKey: [UInt8]? = nil,
-    reopenOrderedAt: ContinuousClock.Instant? = nil
+    reopenOrderedAt: UInt64? = nil
 ) async throws(KeyError) -> (PKCS11TokenBackend, any SigningKey) {
     var address = try PKCS11TokenBackend.address(of: KeyURI(uri))
     if let publicKey {
@@ -56,7 +56,7 @@ func withKey(
 /// The error when the key at `uri` is opened, or nil.
 func refusal(
     of uri: String, _ settings: [String: PluginSettings.Value] = [:], publicKey: [UInt8]? = nil,
-    reopenOrderedAt: ContinuousClock.Instant? = nil
+    reopenOrderedAt: UInt64? = nil
 ) async -> KeyError? {
     do {
         let (backend, _) = try await open(uri, settings, publicKey: publicKey, reopenOrderedAt: reopenOrderedAt)

@@ -66,6 +66,16 @@ struct ExpositionTests {
     }
 
     @Test(
+        "the smallest and the largest numbers are values like others",
+        arguments: [Double(Int64.min), Double(Int64.max), -0x1p53, 0x1p53, -.greatestFiniteMagnitude])
+    func extremes(_ value: Double) throws {
+        let registry = PrometheusRegistry()
+        Meter(label: "x", factory: registry).set(value)
+        let line = try #require(lines("x", registry).first)
+        #expect(Double(line.dropFirst("x ".count)) == value)
+    }
+
+    @Test(
         "names contain only the characters that Prometheus allows",
         arguments: [
             ("http.server.active", "http_server_active"), ("a b-c/d", "a_b_c_d"), ("7days", "_7days"),

@@ -45,6 +45,13 @@ struct LyingSignerTests {
                     .bytes
             }
         },
+        Lie("messages without end", "messages") { _, _ in
+            let notice = SignerNotice.progress(session: 1, "on it")
+            return (0..<5000).flatMap { _ in SignerFrame.encoding(notice, as: .notice).bytes }
+        },
+        Lie("a message that is too long", "bytes") { _, _ in
+            SignerFrame(.notice, [UInt8](repeating: 32, count: 1 << 18)).bytes
+        },
         Lie("a call to the gateway", "only the gateway sends") { _, _ in SignerFrame(.call, Array("{}".utf8)).bytes },
         Lie("text that is no message", "as the protocol requires") { _, _ in
             SignerFrame(.notice, Array("{".utf8)).bytes

@@ -29,7 +29,8 @@ struct SignerFrameTests {
     @Test(
         "A length out of range and an unknown kind end the stream",
         arguments: [
-            [0, 0, 0, 0, 1], [0xFF, 0xFF, 0xFF, 0xFF, 1], [0, 0x10, 0, 1, 1], [0, 0, 0, 1, 0], [0, 0, 0, 1, 99],
+            [0, 0, 0, 0, 1], [0xFF, 0xFF, 0xFF, 0xFF, 1], [0, 0x10, 0, 1, 1], [0, 2, 0, 1, 6], [0, 0, 0, 1, 0],
+            [0, 0, 0, 1, 99],
         ] as [[UInt8]])
     func malformed(bytes: [UInt8]) {
         #expect(throws: SignerProtocolError.self) { try Self.frames(bytes, in: 100) }
@@ -37,8 +38,12 @@ struct SignerFrameTests {
 
     @Test("The largest frame is accepted")
     func largest() throws {
-        let frame = SignerFrame(.notice, [UInt8](repeating: 32, count: SignerFrame.maximumLength - 1))
-        #expect(try Self.frames(frame.bytes, in: 65_536).count == 1)
+        for (kind, length) in [
+            (SignerFrame.Kind.call, SignerFrame.maximumLength), (.notice, SignerFrame.maximumMessageLength),
+        ] {
+            let frame = SignerFrame(kind, [UInt8](repeating: 32, count: length - 1))
+            #expect(try Self.frames(frame.bytes, in: 65_536).count == 1)
+        }
     }
 }
 
@@ -90,7 +95,7 @@ struct SignerMessageTests {
             PluginSetting("sessions", .integer(default: 3, allowed: 1...9), ""),
             PluginSetting("region", .text(default: "x"), ""), PluginSetting("on", .boolean(default: true), ""),
         ])
-        let call = SignerCall.open(OpenCall(4, scheme: "pkcs11", locator, settings, isOrdered: true))
+        let call = SignerCall.open(OpenCall(4, scheme: "pkcs11", locator, settings, orderedAt: 7))
         let read: Numbered<SignerCall> = try SignerFrame.encoding(Numbered(9, call), as: .call).decode()
         guard case .open(let open) = read.message else {
             Issue.record("another call: \(read.message)")
@@ -99,7 +104,7 @@ struct SignerMessageTests {
         #expect(read.id == 9)
         #expect((open.number, open.scheme, open.locator) == (4, "pkcs11", locator.uri.text))
         #expect(open.settings == settings.byName)
-        #expect(open.isOrdered)
+        #expect(open.orderedAt == 7)
     }
 
     @Test("Each error of a key arrives as it was sent")

@@ -44,6 +44,17 @@ struct CodingTests {
         #expect(try JSONDocument(parsing: Array(text.utf8)).root.decode(Whole.self) == Self.whole)
     }
 
+    @Test("an object with many members is decoded like one with few, with the same errors")
+    func manyMembers() throws {
+        let names = Dictionary(uniqueKeysWithValues: (0..<2000).map { ("name \($0)", $0) })
+        let document = try JSONDocument(parsing: JSONText.encode(names))
+        #expect(try document.root.decode([String: Int].self) == names)
+        let error = try #require(throws: JSONReadError.self) { try document.root.decode([String: UInt8].self) }
+        #expect(error.description.hasSuffix(" is out of range."))
+        let missing = try #require(throws: JSONReadError.self) { try document.root.decode(Part.self) }
+        #expect(missing == JSONReadError(.missing, at: "at"))
+    }
+
     @Test("a literal of members leaves out nil, and writes null only for an optional that is given as a value")
     func members() {
         let nothing: String? = nil

@@ -55,6 +55,16 @@ final class PostgreSQLAuditReader: AuditReader, SearchableLog {
 
     func inspect() throws(AuditStoreError) -> [String] { try current().faults() }
 
+    func gatewaysOfFleet() throws(AuditStoreError) -> [String] {
+        let database = try current()
+        return try database.all(
+            """
+            SELECT l.origin FROM privyseal.member m JOIN privyseal.log l ON l.id = m.log
+            WHERE m.fleet = $1 ORDER BY l.origin COLLATE "C"
+            """, .integer(database.log)
+        ) { $0.text(0) }
+    }
+
     func entries(in range: Range<Int>, _ visit: EntryVisitor) throws(AuditStoreError) {
         try current().visit(range, visit)
     }

@@ -79,7 +79,9 @@ struct LogFiles: Sendable {
     static func gone(_ path: String) -> AuditStoreError { .missing("There is no audit log at \(path).") }
 
     static func readOnly(_ path: String) -> AuditStoreError {
-        .readOnly("The audit log's file \(path) is read-only: give its owner write permission.")
+        .readOnly(
+            "The audit log's file \(path) is read-only: give its owner write permission, or mount its file system for "
+                + "writing.")
     }
 }
 

@@ -82,15 +82,36 @@ private struct JSONValueDecoder: Decoder, SingleValueDecodingContainer {
 
 private struct ObjectContainer<Key: CodingKey>: KeyedDecodingContainerProtocol {
     let object: JSONObject
+    /// By the bytes of their names; nil for an object with few members. A dictionary asks for each of its members.
+    private let members: [[UInt8]: JSONValue]?
     var codingPath: [any CodingKey] { [] }
     var allKeys: [Key] { object.names.compactMap(Key.init(stringValue:)) }
 
-    func contains(_ key: Key) -> Bool { object[key.stringValue] != nil }
+    private static var fewMembers: Int { 16 }
+
+    init(object: JSONObject) {
+        self.object = object
+        let members = object.members
+        self.members =
+            members.count <= Self.fewMembers
+            ? nil : Dictionary(members.map { (Array($0.name.utf8), $0.value) }) { first, _ in first }
+    }
+
+    private func member(_ key: Key) throws -> JSONValue {
+        guard let members else { return try object.required(key.stringValue) { $0 } }
+        guard let value = members[Array(key.stringValue.utf8)] else {
+            throw JSONReadError(.missing, at: key.stringValue)
+        }
+        return value
+    }
+
+    func contains(_ key: Key) -> Bool { (try? member(key)) != nil }
 
     func decodeNil(forKey key: Key) -> Bool { false }
 
     func decode<Value: Decodable>(_ type: Value.Type, forKey key: Key) throws -> Value {
-        try object.decode(key.stringValue)
+        let value = try member(key)
+        do { return try value.decode(type) } catch { throw error.inside(key.stringValue) }
     }
 
     func nestedContainer<Nested: CodingKey>(
@@ -109,7 +130,7 @@ private struct ObjectContainer<Key: CodingKey>: KeyedDecodingContainerProtocol {
     func superDecoder(forKey key: Key) throws -> any Decoder { try decoder(key) }
 
     private func decoder(_ key: Key) throws -> JSONValueDecoder {
-        JSONValueDecoder(value: try object.required(key.stringValue) { $0 })
+        JSONValueDecoder(value: try member(key))
     }
 }
 

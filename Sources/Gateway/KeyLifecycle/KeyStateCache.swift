@@ -25,6 +25,9 @@ public final class KeyStateCache: KeyStates {
         /// The earliest time of effect among the changes that requests do not see yet.
         var shownBefore: Timestamp?
         var accounts: [AccountSettings] = []
+        /// The accounts of the first configuration, until the register is loaded. A key that a reload adds before that is
+        /// no key of the beginning.
+        var firstAccounts: [AccountSettings]?
         var persons = ConfiguredPersons([])
         var served: [String: AccountKeys] = [:]
         /// The stops in effect. Each order has its own, and no order ends the stop of another.
@@ -218,7 +221,8 @@ public final class KeyStateCache: KeyStates {
             (state.values, state.size) = (registers.mapValues(\.value), size)
             state.isLoaded = true
             state.addIdentities()
-            state.adopt(at: time)
+            if let first = state.firstAccounts.take() { state.adopt(first, at: time) }
+            state.adopt(state.accounts, at: time)
             state.deadlineOffsets.keep(Array(state.records.values), state.proposals)
             state.publish(fleetClock)
         }
@@ -249,9 +253,12 @@ public final class KeyStateCache: KeyStates {
         let persons = ConfiguredPersons(clients)
         state.withLock { state in
             (state.accounts, state.persons) = (accounts, persons)
-            guard state.isLoaded else { return }
+            guard state.isLoaded else {
+                state.firstAccounts = state.firstAccounts ?? accounts
+                return
+            }
             state.addIdentities()
-            state.adopt(at: time)
+            state.adopt(accounts, at: time)
             state.publish(fleetClock)
         }
     }
@@ -288,7 +295,7 @@ extension KeyStateCache.State {
         for index in jobs.indices { jobs[index].addIdentities(persons) }
     }
 
-    fileprivate mutating func adopt(at time: Timestamp) {
+    fileprivate mutating func adopt(_ accounts: [AccountSettings], at time: Timestamp) {
         for account in accounts {
             let isNew = !records.values.contains { $0.issuerID == account.issuerID }
             for key in account.keys where records[key.keyID] == nil {

@@ -112,12 +112,15 @@ enum ProcessEnd {
         leave(70)
     }
 
+    /// In which a reader of the log that is late may take the last lines.
+    private static let flushLimit = Duration.seconds(5)
+
     /// Ends the process at once, after flushing output and log.
     ///
     /// `exit(3)` would run the cleanup of all libraries, such as libcrypto and the PKCS #11 module, while other threads
     /// may still be in their calls. A command that has done its work could then end by a signal.
     static func leave(_ status: Int32) -> Never {
-        LogStream.standardError.flush()
+        LogStream.standardError.flush(atMost: flushLimit)
         fflush(nil)
         _exit(status)
     }

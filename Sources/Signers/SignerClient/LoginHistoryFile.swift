@@ -18,11 +18,14 @@ public final class LoginHistoryFile: LoginHistory {
     private let makesDirectory: Bool
     private let path: String
     private let memory = Mutex<[Entry]>([])
+    /// When this process began the last attempt with each token and secret (`MonotonicTime`).
+    private let attempts = Mutex<[LoginAttempt: UInt64]>([:])
     private let isMemoryOnly = Atomic<Bool>(false)
     private let logger = Logger(label: "privyseal.signers")
 
     /// In bytes. A signer that makes attempts with the longest names fills 1.6 MB.
     private static let maximumSize = 16 << 20
+    private static let mostAttempts = 4096
 
     /// - Parameter makesDirectory: whether a first login makes a directory that is missing.
     public init(directory: String, makesDirectory: Bool = true) {
@@ -32,6 +35,12 @@ public final class LoginHistoryFile: LoginHistory {
     }
 
     public func record(of attempt: LoginAttempt) throws(KeyError) -> LoginRecord? {
+        var record = try storedRecord(of: attempt)
+        record?.attemptedAt = attempts.withLock { $0[attempt.ofAnySigner] }
+        return record
+    }
+
+    private func storedRecord(of attempt: LoginAttempt) throws(KeyError) -> LoginRecord? {
         if let record = memory.withLock({ $0.record(of: attempt) }), isMemoryOnly.load(ordering: .relaxed) {
             return record
         }
@@ -40,12 +49,21 @@ public final class LoginHistoryFile: LoginHistory {
     }
 
     public func note(_ state: LoginRecord.State, of attempt: LoginAttempt) throws(KeyError) {
+        if state == .begun { noteAttempt(attempt) }
         memory.withLock { $0.note(state, of: attempt) }
         if makesDirectory { mkdir(directory, 0o700) }
         _ = try locked { () throws(KeyError) in
             var entries = try read()
             entries.note(state, of: attempt)
             try write(entries)
+        }
+    }
+
+    private func noteAttempt(_ attempt: LoginAttempt) {
+        attempts.withLock { attempts in
+            // A signer that makes up tokens must not fill the memory.
+            if attempts.count >= Self.mostAttempts { attempts.removeAll() }
+            attempts[attempt.ofAnySigner] = MonotonicTime.nanoseconds()
         }
     }
 
@@ -106,6 +124,14 @@ public final class LoginHistoryFile: LoginHistory {
         .unavailable(
             "The history of logins in \(path) could not be \(action) (\(String(cString: strerror(code)))), so no PIN is sent."
         )
+    }
+}
+
+extension LoginAttempt {
+    fileprivate var ofAnySigner: LoginAttempt {
+        var attempt = self
+        attempt.signer = nil
+        return attempt
     }
 }
 

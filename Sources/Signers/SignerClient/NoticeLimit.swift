@@ -15,9 +15,10 @@ struct NoticeLimit {
     /// Whether the last one was the first of its period that was not admitted.
     var hasJustBegunToRefuse: Bool { count == limit + 1 }
 
-    mutating func admitsNext() -> Bool {
+    /// - Parameter size: what it counts.
+    mutating func admitsNext(_ size: Int = 1) -> Bool {
         if .now() - begun > period { (begun, count) = (.now(), 0) }
-        count += 1
+        count += size
         return count <= limit
     }
 }

@@ -48,11 +48,11 @@ public final class SignerBackend<Hosted: KeyBackend>: KeyBackend {
     private static func backend(
         _ number: UInt32, _ locator: KeyLocator, _ environment: KeyBackendEnvironment
     ) -> SignerPool.Backend {
-        let call = { (isOrdered: Bool) in
-            OpenCall(number, scheme: scheme, locator, environment.settings, isOrdered: isOrdered)
+        let call = { (orderedAt: UInt64?) in
+            OpenCall(number, scheme: scheme, locator, environment.settings, orderedAt: orderedAt)
         }
         return SignerPool.Backend(
-            call: call(environment.reopenOrderedAt != nil), repetition: call(false),
+            call: call(environment.reopenOrderedAt), repetition: call(nil),
             // The backend's own limit comes first, with a better sentence.
             timeout: Hosted.callTimeout(environment.settings) + .seconds(2), secrets: environment.secrets,
             report: environment.report)

@@ -41,6 +41,9 @@ final class SignerConnection: Sendable {
         /// Questions without a reply.
         var questions = 0
         var logLines = NoticeLimit(100, in: .seconds(1))
+        /// Notices and questions, and their bytes. A module could keep the gateway busy with them.
+        var messages = NoticeLimit(2000, in: .seconds(1))
+        var messageBytes = NoticeLimit(4 << 20, in: .seconds(1))
         /// Why the connection has ended.
         var end: KeyError?
         /// Signatures that the signer has sent.
@@ -210,7 +213,7 @@ final class SignerConnection: Sendable {
         case .signatures: try deliver(try SignatureRecord.read(frame.payload))
         case .refusals:
             let refusals: [Numbered<KeyError>] = try frame.decode()
-            for refusal in refusals { try deliver(.failure(.key(refusal.message)), to: refusal.id) }
+            for refusal in refusals { try deliver(.failure(.key(refusal.message.shortened)), to: refusal.id) }
         case .answer:
             let answer: Numbered<SignerAnswer> = try frame.decode()
             // At 10,000 a second, the limit is reached after 28,000 years.
@@ -226,10 +229,12 @@ final class SignerConnection: Sendable {
             }
             caller.resume(returning: .success(answer.message))
         case .notice:
+            try limitMessages(frame)
             let notice: SignerNotice = try frame.decode()
             if case .log = notice, !state.withLock({ $0.logLines.admitsNext() }) { return }
             onEvent(.notice(notice))
         case .question:
+            try limitMessages(frame)
             let questions = state.withLock { state in
                 state.questions += 1
                 return state.questions
@@ -240,6 +245,15 @@ final class SignerConnection: Sendable {
             onEvent(.question(try frame.decode()))
         case .call, .sign, .reply:
             throw SignerProtocolError("sent a frame that only the gateway sends (\(frame.kind))")
+        }
+    }
+
+    private func limitMessages(_ frame: SignerFrame) throws(SignerProtocolError) {
+        let isAdmitted = state.withLock { state in
+            state.messages.admitsNext() && state.messageBytes.admitsNext(frame.payload.count)
+        }
+        guard isAdmitted else {
+            throw SignerProtocolError("sent more than 2,000 messages or 4 MiB of them in a second")
         }
     }
 

@@ -14,7 +14,7 @@ final class SignerKey: SigningKey {
 
     init(_ found: FoundKeyAnswer, number: UInt32, pool: SignerPool, timeout: Duration) {
         publicKey = found.publicKey
-        (custody, tokenSerial, proofSchedule) = (found.custody, found.tokenSerial, found.proofSchedule)
+        (custody, tokenSerial, proofSchedule) = (found.custody, found.tokenSerial?.shortened, found.proofSchedule)
         self.number = number
         self.pool = pool
         self.timeout = timeout

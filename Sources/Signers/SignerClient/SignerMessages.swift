@@ -58,7 +58,7 @@ private final class PrintedLineHandler: ChannelInboundHandler {
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         for byte in unwrapInboundIn(data).readableBytesView {
-            if byte == UInt8(ascii: "\n") { log() } else if line.count < String.longestMessage { line.append(byte) }
+            if byte == UInt8(ascii: "\n") { log() } else if line.count < SignerText.longest { line.append(byte) }
         }
     }
 
@@ -69,22 +69,5 @@ private final class PrintedLineHandler: ChannelInboundHandler {
         guard !line.isEmpty, lines.admitsNext() else { return }
         logger.warning(
             "A signer process printed: \(String(decoding: line, as: UTF8.self))", metadata: ["signer": "\(signer)"])
-    }
-}
-
-extension String {
-    /// In bytes, of a text that a signer chooses for a log.
-    fileprivate static let longestMessage = 500
-
-    fileprivate var shortened: String {
-        utf8.count > Self.longestMessage
-            ? String(decoding: utf8.prefix(Self.longestMessage), as: UTF8.self) + "…" : self
-    }
-}
-
-extension KeyBackendEvent {
-    /// For the audit log, which keeps it for ever.
-    var shortened: KeyBackendEvent {
-        KeyBackendEvent(kind, label: label?.shortened, serial: serial?.shortened, reason: reason?.shortened)
     }
 }

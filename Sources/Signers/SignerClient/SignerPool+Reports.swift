@@ -15,7 +15,7 @@ extension SignerPool {
                 case .report(let report) = try? await process.answer(
                     .report(backend: backend), within: Self.reportTimeout)
             else { continue }
-            all = all?.adding(report) ?? report
+            all = all?.adding(report.shortened) ?? report.shortened
         }
         if let all { return all }
         let reason = failure?.description ?? "The signer \(settings.name) is being started."

@@ -167,7 +167,8 @@ final class SignerPool: Sendable {
 
     // MARK: Signing
 
-    /// Signs in the process with the fewest digests in progress. If that process is lost, another one signs.
+    /// Signs in the process with the fewest digests in progress. If that process is lost, or its token does not answer,
+    /// another one signs.
     func sign(
         _ digest: SHA256Digest, with key: UInt32, within timeout: Duration
     ) async throws(KeyError) -> P256Signature {
@@ -182,11 +183,15 @@ final class SignerPool: Sendable {
             } catch {
                 let isInTime = MonotonicTime.nanoseconds() < deadline
                 switch error {
+                case .key(.closed) where process.isDraining && isInTime:
+                    // The digest came after the order to end.
+                    break
                 case .key(let error):
-                    // Its keys are closed for a digest that came after the order to end.
-                    guard process.isDraining, error == .closed, isInTime else {
-                        if case .unavailable = error { endIfHanging(process) }
-                        replaceIfFailing(process, key, error)
+                    let isUnavailable = if case .unavailable = error { true } else { false }
+                    if isUnavailable { endIfHanging(process) }
+                    replaceIfFailing(process, key, error)
+                    // A call may hang in one process only.
+                    guard isUnavailable, isInTime, lost == nil, self.process(for: key, except: process) != nil else {
                         throw error
                     }
                 case .lost(let error):

@@ -158,7 +158,11 @@ final class SignerProcess: Sendable {
 
     /// If the process ends meanwhile, the error says how it ended.
     private func call(_ call: SignerCall, within timeout: Duration) async throws(KeyError) -> SignerAnswer {
-        do throws(KeyError) { return try await connection.call(call, within: timeout) } catch {
+        do throws(KeyError) {
+            let answer = try await connection.call(call, within: timeout)
+            guard case .failed(let error, let secrets) = answer else { return answer }
+            return .failed(error.shortened, secrets: secrets)
+        } catch {
             guard error != .closed else { throw error }
             throw await reasonOfEnd() ?? error
         }

@@ -29,7 +29,7 @@ final class SignerProvisioningSession: ProvisioningSession {
         let connection = Mutex<SignerConnection?>(nil)
         let process = try await SignerProcess.start(signer) { event in
             switch event {
-            case .notice(.progress(_, let sentence)): progress.tell.withLock { $0 }?(sentence)
+            case .notice(.progress(_, let sentence)): progress.tell.withLock { $0 }?(sentence.shortened)
             case .notice(.log(let line)): SignerMessages.log(line, of: signer.name)
             case .question(let question):
                 connection.withLock { $0 }?.answer(question, of: signer.name, from: environment.logins)
@@ -38,7 +38,8 @@ final class SignerProvisioningSession: ProvisioningSession {
         }
         connection.withLock { $0 = process.connection }
         do throws(KeyError) {
-            let call = OpenCall(number, scheme: scheme, locator, environment.settings, isOrdered: true)
+            let call = OpenCall(
+                number, scheme: scheme, locator, environment.settings, orderedAt: MonotonicTime.nanoseconds())
             guard case .session(let location, _) = try await process.answer(.openSession(call), within: timeout) else {
                 throw process.unexpected()
             }

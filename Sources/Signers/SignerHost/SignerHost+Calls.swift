@@ -77,7 +77,7 @@ extension SignerHost {
         let number = call.number
         return KeyBackendEnvironment(
             settings: try PluginSettings(call.settings, for: type.settings), secrets: sources, logins: questions,
-            reopenOrderedAt: call.isOrdered ? .now : nil
+            reopenOrderedAt: call.orderedAt
         ) { [socket] event in
             socket.send(SignerNotice.event(backend: number, event), as: .notice)
         }

@@ -5,6 +5,8 @@ import SignerProtocol
 public struct SignerLogHandler: LogHandler {
     private let label: String
     private let socket: SignerSocket
+    /// In bytes. The gateway accepts less, so a message keeps far below the largest one of the protocol.
+    private static let longestText = 2000
     public var metadata: Logger.Metadata = [:]
     public var logLevel = Logger.Level.info
 
@@ -21,8 +23,9 @@ public struct SignerLogHandler: LogHandler {
     public func log(event: LogEvent) {
         let all = metadata.merging(event.metadata ?? [:]) { _, own in own }
         let line = SignerLogLine(
-            level: event.level.rawValue, label: label, message: event.message.description,
-            metadata: all.mapValues(\.description))
+            level: event.level.rawValue, label: label,
+            message: event.message.description.shortened(to: Self.longestText),
+            metadata: all.mapValues { $0.description.shortened(to: Self.longestText) })
         socket.send(SignerNotice.log(line), as: .notice)
     }
 }

@@ -20,7 +20,8 @@ public final class SignerMetrics: MetricsFactory {
             defer { for index in records.indices { records[index].values.removeAll(keepingCapacity: true) } }
             return records.filter { !$0.values.isEmpty }
         }
-        if !due.isEmpty { socket.send(SignerNotice.metrics(due), as: .notice) }
+        // One message has at most `limit` values, of at most 20 bytes.
+        for record in due { socket.send(SignerNotice.metrics([record]), as: .notice) }
     }
 
     fileprivate func note(_ value: Int64, at index: Int) {

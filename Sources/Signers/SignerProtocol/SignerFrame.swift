@@ -18,10 +18,19 @@ public struct SignerFrame: Sendable {
         case question = 7
         /// From the gateway: `Numbered<SignerReply>` in JSON.
         case reply = 8
+
+        var maximumLength: Int {
+            switch self {
+            case .answer, .notice, .question: SignerFrame.maximumMessageLength
+            case .call, .sign, .signatures, .refusals, .reply: SignerFrame.maximumLength
+            }
+        }
     }
 
     /// Of kind and payload, in bytes.
     public static let maximumLength = 1 << 20
+    /// The same, of a message in JSON from a signer: the gateway reads it on a thread that also serves others.
+    public static let maximumMessageLength = 1 << 17
     static let headLength = 5
 
     public let kind: Kind
@@ -77,11 +86,12 @@ public struct SignerFrameReader: Sendable {
     public mutating func next() throws(SignerProtocolError) -> SignerFrame? {
         guard buffer.count - start >= SignerFrame.headLength else { return nil }
         let length = buffer[start..<start + 4].reduce(0) { $0 << 8 | Int($1) }
-        guard (1...SignerFrame.maximumLength).contains(length) else {
-            throw SignerProtocolError("sent a frame of \(length) bytes; 1 to \(SignerFrame.maximumLength) are allowed")
-        }
         guard let kind = SignerFrame.Kind(rawValue: buffer[start + 4]) else {
             throw SignerProtocolError("sent a frame of the unknown kind \(buffer[start + 4])")
+        }
+        guard (1...kind.maximumLength).contains(length) else {
+            throw SignerProtocolError(
+                "sent a frame (\(kind)) of \(length) bytes; 1 to \(kind.maximumLength) are allowed")
         }
         let end = start + 4 + length
         guard end <= buffer.count else {

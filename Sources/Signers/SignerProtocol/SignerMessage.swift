@@ -35,7 +35,7 @@ public enum SignerCall: Codable, Sendable {
 
 public struct SignerStart: Codable, Sendable {
     /// The version of the protocol. Both sides must have the same one.
-    public static let protocolVersion = 2
+    public static let protocolVersion = 3
 
     public var version = SignerStart.protocolVersion
     public var network: SignerSettings.Network
@@ -59,15 +59,16 @@ public struct OpenCall: Codable, Sendable {
     public let locator: String
     /// By name.
     public let settings: [String: PluginSettings.Value]
-    /// Whether a person ordered this opening. A repetition after a loss is not ordered.
-    public let isOrdered: Bool
+    /// When a person ordered this opening (`MonotonicTime`); nil for a repetition after a loss.
+    public let orderedAt: UInt64?
 
-    public init(_ number: UInt32, scheme: String, _ locator: KeyLocator, _ settings: PluginSettings, isOrdered: Bool) {
+    public init(_ number: UInt32, scheme: String, _ locator: KeyLocator, _ settings: PluginSettings, orderedAt: UInt64?)
+    {
         self.number = number
         self.scheme = scheme
         self.locator = locator.uri.text
         self.settings = settings.byName
-        self.isOrdered = isOrdered
+        self.orderedAt = orderedAt
     }
 }
 

@@ -7,7 +7,7 @@ import Glibc
 enum SystemCallRules {
     /// - Parameter process: the ID of this process.
     static func all(_ network: SandboxPolicy.Network, process: UInt64) -> [SystemCallRule] {
-        always.map { SystemCallRule($0) } + newProcess + signals(process) + ownSettings + sockets(network)
+        always.map { SystemCallRule($0) } + newProcess + signals(process) + scheduling + ownSettings + sockets(network)
     }
 
     /// The calls that are refused with all arguments.
@@ -49,6 +49,17 @@ enum SystemCallRules {
             SystemCallRule("ioctl", .equals(1, 0x8902)),  // SIOCSPGRP
         ]
     }
+
+    /// The scheduling of other processes of the same user. 0 is the calling thread.
+    private static let scheduling =
+        ["sched_setaffinity", "sched_setattr", "sched_setparam", "sched_setscheduler"].map {
+            SystemCallRule($0, .differs(0, 0))
+        } + [
+            SystemCallRule("setpriority", .differs(0, 0)),  // PRIO_PROCESS
+            SystemCallRule("setpriority", .differs(1, 0)),
+            SystemCallRule("ioprio_set", .differs(0, 1)),  // IOPRIO_WHO_PROCESS
+            SystemCallRule("ioprio_set", .differs(1, 0)),
+        ]
 
     /// Calls that undo a layer, change another process's limits, or write into a terminal.
     private static let ownSettings = [

@@ -543,3 +543,16 @@ def test_a_migration_refuses_a_damaged_log_and_a_running_gateway(place, server):
     status, _, errors = old.run("audit", "migrate", "--from", old.database)
     assert status == 1 and b"is not intact" in errors, errors
     assert AuditCopy(old.database).entries[-1]["kind"] != "moved"
+
+
+def test_a_log_is_not_migrated_to_its_own_database(place):
+    old = AuditedService(BINARY, place, FileKeys(place))
+    with old:
+        assert old.sign()[0] == 200
+    (place / "link.db").symlink_to(old.database)
+    for target in (old.database, place / "link.db"):
+        status, errors = audit("migrate", "--from", old.database, "--to", target)
+        assert status == 1 and b"it is the database of the log, or a copy of it" in errors, errors
+    assert AuditCopy(old.database).of_kind("moved") == []
+    with old:
+        assert old.sign()[0] == 200

@@ -8,6 +8,7 @@ import json
 import os
 import pathlib
 import shutil
+import signal
 import subprocess
 import tempfile
 import time
@@ -15,11 +16,13 @@ import time
 import pytest
 from auditing import AuditCopy, await_, public_key, verify
 from conftest import BINARY
+from database_server import Proxy
 from key_lifecycle import NEW as STAGED
-from key_lifecycle import KeyService, moment
+from key_lifecycle import KeysInFiles, KeyService, moment
 from replicated import ReplicatedService
 from running import APP, TokenKeys
 from service import write_secret
+from stepped_clock import Clock
 
 SCENARIOS = (
     "scheduled-rotation",
@@ -307,14 +310,23 @@ def gateways_in(place):
     return list(place.glob("privyseal-drill-*"))
 
 
-def test_an_interrupted_drill_leaves_no_gateway(place):
+@pytest.fixture
+def heeds_hangup():
+    """A runner of tests may ignore SIGHUP, which a process inherits."""
+    earlier = signal.signal(signal.SIGHUP, signal.SIG_DFL)
+    yield
+    signal.signal(signal.SIGHUP, earlier)
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP], ids=lambda number: number.name)
+def test_an_interrupted_drill_leaves_no_gateway(place, number, heeds_hangup):
     arguments = "scheduled-rotation", "--throw-away", "--directory", place, "--overlap", "60s"
     with running(*arguments, env={**os.environ, "TMPDIR": str(place)}) as process:
         for line in process.stderr:
             if "retire-at" in line:
                 break
         assert len(gateways_in(place)) == 1
-        process.terminate()
+        process.send_signal(number)
         _, said = process.communicate(timeout=30)
     assert process.returncode == 1, said
     assert "stopped before its end" in said
@@ -429,6 +441,41 @@ def test_a_drill_that_a_signal_stops_after_a_change_leaves_a_record(service, tmp
     record = json.loads(path.read_text())
     assert record["verdict"] == "failed"
     assert record["steps"][-1]["actual"].startswith("A signal stopped the drill.")
+
+
+def test_a_drill_counts_the_requests_that_find_no_listener(service, tmp_path):
+    """A proxy in front of the gateway is away for a second, as a load balancer may be."""
+    with Proxy(int(service.addresses["public"].rsplit(":", 1)[1])) as proxy:
+        arguments = ["--config", service.configuration, "--app", APP, "--new", STAGED, "--yes", "--format", "json"]
+        arguments += ["--public", f"http://127.0.0.1:{proxy.port}", "--client-token-file", tmp_path / "load.token", "--overlap", "4s"]
+        with running("scheduled-rotation", *arguments, stdin=subprocess.DEVNULL) as process:
+            await_(lambda: service.states()[STAGED] == "active", "the change of the active key", pause=0.02)
+            proxy.end()
+            time.sleep(1)
+            proxy.start()
+            output, said = process.communicate(timeout=60)
+    record = json.loads(output)
+    assert (process.returncode, record["verdict"]) == (1, "failed"), said
+    # 40 requests a second, of which at most four were in progress.
+    assert record["load"]["failed"] >= 20
+
+
+@pytest.mark.parametrize("hours", [-1, 1])
+def test_a_drill_does_not_begin_if_the_clocks_differ(tmp_path, hours):
+    clock = Clock(tmp_path)
+    keys = KeysInFiles(tmp_path)
+    keys.environment = clock.environment
+    clock.set(hours * 3600)
+    service = KeyService(BINARY, tmp_path, keys).start_with_staged_keys()
+    try:
+        write_secret(tmp_path / "load.token", f"{service.token}\n".encode())
+        before = service.states()
+        status, record, said = drill_on(service, "compromise", "--yes")
+        assert (status, record) == (1, None)
+        assert f"s {'behind' if hours < 0 else 'ahead of'} that of this machine. Set both clocks right." in said
+        assert service.states() == before
+    finally:
+        service.stop()
 
 
 def test_the_wrong_key_drill_fails_with_the_right_key_and_leaves_it_staged(service):

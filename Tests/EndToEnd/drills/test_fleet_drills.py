@@ -10,6 +10,10 @@ import pytest
 from conftest import BINARY
 from database_server import cluster, url
 from fleet import Fleet
+from key_lifecycle import NEW, OLD
+from polling import await_
+from running import APP
+from service import write_secret
 
 
 @pytest.fixture(scope="module")
@@ -18,9 +22,13 @@ def fleet():
         fleet = Fleet(BINARY, pathlib.Path(place), url(server), count=2)
         for gateway in fleet.gateways:
             gateway.more_sections = f"drills: {{directory: {gateway.place}/drills}}\n"
-            gateway.configure()
+            gateway.configure(keys=(OLD,))
         with fleet:
             fleet.server = server
+            # A key that is added later is staged.
+            for gateway in fleet.gateways:
+                gateway.configure(keys=(OLD, NEW))
+                assert gateway.reload()[0]
             yield fleet
 
 
@@ -93,6 +101,19 @@ def test_the_drill_counts_in_the_compliance_report_of_each_gateway(fleet, drill)
     assert (check["result"], check["value"]) == ("pass", f"passed 0 days ago, on a throw-away gateway of {first.origin}")
     assert "of the log of the fleet" in check["evidence"]
     assert compliance(first)["drills.compromise"]["value"] == "passed 0 days ago, on a throw-away gateway"
+
+
+def test_a_drill_on_the_gateway_of_a_fleet_passes(fleet):
+    first, second = fleet.gateways
+    write_secret(first.place / "load.token", f"{first.token}\n".encode())
+    assert await_(lambda: (states := second.states()).get(NEW) and states, "the new key") == {OLD: "active", NEW: "staged"}
+    command = ["drill", "run", "scheduled-rotation", "--app", APP, "--new", NEW, "--overlap", "2s", "--yes", "--format", "json"]
+    command += ["--public", f"http://{first.addresses['public']}", "--client-token-file", first.place / "load.token"]
+    status, output, errors = first.run(*command)
+    assert status == 0, errors
+    record = json.loads(output)
+    assert record["deviations"] == [] and 1000 < record["timings"]["changeOver"] < 3000, record
+    assert second.states()[NEW] == "active"
 
 
 def test_a_changed_result_proves_no_drill(fleet, drill):

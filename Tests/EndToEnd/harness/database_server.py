@@ -148,10 +148,13 @@ class Proxy:
     """Forwards connections to a server. `pause` keeps them and forwards nothing, as a broken network does."""
 
     def __init__(self, port):
+        self.target, self.port = port, free_port()
+        self.start()
+
+    def start(self):
         # socat forwards, and stops with SIGSTOP.
-        self.port = free_port()
         self.process = subprocess.Popen(
-            ["socat", f"TCP-LISTEN:{self.port},bind=127.0.0.1,reuseaddr,fork", f"TCP:127.0.0.1:{port}"],
+            ["socat", f"TCP-LISTEN:{self.port},bind=127.0.0.1,reuseaddr,fork", f"TCP:127.0.0.1:{self.target}"],
             # It reports every connection that a stopped server refuses.
             stderr=subprocess.DEVNULL,
             start_new_session=True,
@@ -168,10 +171,14 @@ class Proxy:
     def go_on(self):
         os.killpg(self.process.pid, signal.SIGCONT)
 
+    def end(self):
+        """Later connections are refused, until `start`."""
+        self.go_on()
+        os.killpg(self.process.pid, signal.SIGKILL)
+        self.process.wait()
+
     def __enter__(self):
         return self
 
     def __exit__(self, *_):
-        self.go_on()
-        os.killpg(self.process.pid, signal.SIGKILL)
-        self.process.wait()
+        self.end()

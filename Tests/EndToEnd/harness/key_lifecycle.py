@@ -4,13 +4,14 @@ scripts/soak may use it too."""
 import base64
 import contextlib
 import datetime
+import hashlib
 import json
 import pathlib
 import subprocess
 
 from auditing import FEATURES, AuditCopy, AuditedService
 from cryptography.exceptions import InvalidSignature
-from cryptography.hazmat.primitives import hashes
+from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec, utils
 from polling import await_
 from running import APP, ISSUER_ID, KEY_IDS
@@ -35,6 +36,11 @@ class KeysInFiles:
 
     def uri(self, number):
         return f"file:{self.path(KEY_IDS[number])}"
+
+    def fingerprint(self, key_id):
+        """As `publicKey` in a configuration."""
+        form = serialization.Encoding.DER, serialization.PublicFormat.SubjectPublicKeyInfo
+        return f"sha256:{hashlib.sha256(self.public[key_id].public_bytes(*form)).hexdigest()}"
 
 
 class KeyService(AuditedService):

@@ -5,6 +5,7 @@ import os
 import pathlib
 import random
 import signal
+import subprocess
 import tempfile
 import threading
 import time
@@ -47,6 +48,14 @@ def activate_beside_hung(gateway, new, old):
     """Another gateway hangs, maybe within a transaction: the database ends that after three seconds. An order that waits
     for its lock gets 503 before, and is not recorded."""
     return await_(lambda: (answer := activate(gateway, new, old))[0] != 503 and answer, "the order is accepted")
+
+
+def test_the_log_of_a_fleet_is_not_migrated(unchanged, tmp_path):
+    first = unchanged.gateways[0]
+    command = [BINARY, "audit", "migrate", "--from", first.url, "--to", tmp_path / "new.db", "--key", first.fleet_key]
+    ended = subprocess.run(command, capture_output=True, text=True, timeout=60)
+    assert ended.returncode == 1 and "is the log of a fleet (" in ended.stderr and first.origin in ended.stderr, ended
+    assert first.sign()[0] == 200 and not (tmp_path / "new.db").exists()
 
 
 def compromise_alone(gateway, key_id):

@@ -195,7 +195,23 @@ def test_another_key_under_a_known_id_is_not_activated(service):
     service.start()
     status, answer = service.change("activate", NEW, retiring=OLD, overlap=60)
     assert status == 409, answer
-    assert "is not the one in the register" in answer["detail"]
+    assert "but the register has" in answer["detail"]
+
+
+def test_another_key_in_the_file_of_the_active_key_signs_only_if_it_is_pinned(service):
+    done(service.admin("POST", f"/v1/keys/{OLD}/prove", {}))
+    service.stop()
+    shutil.copy(service.keys.path(THIRD), service.keys.path(OLD))
+    service.start()
+    assert readiness(service) == (503, {OLD: "refused"})
+    assert service.sign()[0] == 503
+    assert "pin it with publicKey" in service.run("status")[1].decode()
+    text = service.configuration.read_text()
+    pinned = f"keyId: {OLD}, publicKey: \"{service.keys.fingerprint(THIRD)}\""
+    assert text.count(f"keyId: {OLD}") == 1
+    service.configuration.write_text(text.replace(f"keyId: {OLD}", pinned))
+    assert service.reload()[0]
+    await_(lambda: service.sign()[0] == 200, "a signature of the pinned key")
 
 
 def test_one_of_two_concurrent_activations_is_refused(service):

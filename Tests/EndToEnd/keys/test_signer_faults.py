@@ -283,7 +283,7 @@ def resident(pid):
 
 
 # A module between FaultyPKCS11 and SoftHSM. It notes each login that reaches the token, with its result, and ends the
-# process after it if the file in LOGIN_END exists.
+# process after it if the file in LOGIN_END exists. If LOGIN_LIE exists, it says that the token did not check the PIN.
 COUNTING = r"""
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -301,7 +301,7 @@ static CK_RV login(CK_SESSION_HANDLE session, CK_USER_TYPE user, unsigned char *
     dprintf(file, "0x%lx\n", rv);
     close(file);
     if (access(getenv("LOGIN_END"), F_OK) == 0) kill(getpid(), SIGKILL);
-    return rv;
+    return access(getenv("LOGIN_LIE"), F_OK) == 0 ? CKR_SESSION_HANDLE_INVALID : rv;
 }
 
 CK_RV C_GetFunctionList(CK_FUNCTION_LIST **list) {
@@ -331,8 +331,8 @@ class Logins:
     def __init__(self, directory, counting):
         place = directory / "counting"
         place.mkdir()
-        self.notes, self.end = place / "logins", place / "end"
-        variables = {"LOGIN_NOTES": str(self.notes), "LOGIN_END": str(self.end), "FAULTY_PKCS11_TARGET": str(counting)}
+        self.notes, self.end, self.lie = place / "logins", place / "end", place / "lie"
+        variables = {"LOGIN_NOTES": str(self.notes), "LOGIN_END": str(self.end), "LOGIN_LIE": str(self.lie), "FAULTY_PKCS11_TARGET": str(counting)}
         self.service = SignerService(BINARY, directory, environment=variables)
         self.right = self.service.pins[0].read_bytes()
 
@@ -431,3 +431,36 @@ def test_the_correction_of_a_pin_works_with_one_reload(logins):
     assert service.reload()[0]
     service.await_signature(0)
     assert logins.wrong() == 1
+
+
+def test_a_wrong_pin_is_not_sent_without_end_to_a_token_that_says_it_did_not_check_it(logins):
+    service = logins.service
+    logins.write_pin(b"00000000\n")
+    logins.lie.touch()
+    service.start()
+    blocked = "may have counted"
+    await_(lambda: blocked in service.status()["keys"][0].get("reason", ""), "the gateway stops its attempts", 30)
+    wrong, before = logins.wrong(), service.faults.count("C_Initialize")
+    assert 1 <= wrong <= 4
+    kill_signer(service)
+    await_(lambda: service.faults.count("C_Initialize") > before, "another process")
+    # A time, because no event shows that no attempt follows.
+    time.sleep(3)
+    assert logins.wrong() == wrong
+    logins.lie.unlink()
+    logins.write_pin(logins.right)
+    assert service.reload()[0]
+    service.await_signature(0)
+
+
+# Wrong answers for a moment
+
+
+def test_a_key_signs_again_if_its_token_said_falsely_that_the_login_exists(tmp_path):
+    service = SignerService(BINARY, tmp_path)
+    # A state above those of the standard counts as one in which a user is logged in.
+    service.faults.set("C_GetSessionInfo flags=0xff")
+    with service:
+        await_(lambda: "It has none" in service.status()["keys"][0].get("reason", ""), "the key is not found")
+        service.faults.clear()
+        service.await_signature(0)

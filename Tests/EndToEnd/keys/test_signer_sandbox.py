@@ -130,7 +130,8 @@ def attempts_on_files(service):
 @pytest.mark.parametrize(
     "action",
     ["socket:inet", "socket:inet6", "socket:netlink", "socket:packet", "shell", "execute", "fork", "thread:fork",
-     "trace-parent", "signal-parent:9", "signal-parent-thread:9", "limit-parent", "dumpable", "parent-death-signal"],
+     "trace-parent", "signal-parent:9", "signal-parent-thread:9", "limit-parent", "dumpable", "parent-death-signal",
+     "schedule-other", "renice-other", "bind-other"],
 )
 def test_seccomp_refuses_what_reaches_beyond_the_process(service, action):
     assert "systemCalls" in layers(service)
@@ -155,7 +156,7 @@ def test_a_signer_cannot_open_the_gateways_files_in_proc(service):
 
 def test_a_signer_can_use_what_a_module_needs(service):
     # The control of the refusals above: its own PIN, its token, a Unix socket and threads.
-    actions = [f"read:{service.pins[0]}", f"list:{service.token_directory}", "socket:unix", "threads:4"]
+    actions = [f"read:{service.pins[0]}", f"list:{service.token_directory}", "socket:unix", "threads:4", "schedule-itself"]
     assert {action: attempt(service, action) for action in actions} == dict.fromkeys(actions, 0)
 
 

@@ -5,6 +5,7 @@ import os
 import re
 import signal
 import subprocess
+import threading
 import time
 
 import pytest
@@ -300,6 +301,24 @@ def test_the_loss_of_one_of_two_processes_under_load_fails_no_request(tmp_path):
         assert counts == {FAULTY: kills, FILES: kills, REAL: 0}
         await_(lambda: len(run.service.losses(run.index)) == 2 * kills, "an entry for each loss", 5)
         assert all("signal 9" in entry["reason"] for entry in run.service.losses(run.index))
+
+
+def test_a_request_whose_call_hangs_in_one_of_two_processes_is_signed_by_the_other(tmp_path):
+    with SignerService(BINARY, tmp_path, f"- name: {FAULTY}\n  processes: 2") as service:
+        service.await_signature(0)
+        service.await_complete()
+        before = service.pids(FAULTY)
+        answers = []
+        asking = threading.Thread(target=lambda: answers.append(service.sign_with(0)))
+        service.faults.set("C_Sign from=1 to=1 hang")
+        asking.start()
+        await_(lambda: service.faults.results(), "a call that hangs")
+        # Each process counts its own calls.
+        service.faults.clear()
+        asking.join()
+        assert answers[0][0] == 200
+        await_(lambda: len(set(service.pids(FAULTY)) - set(before)) == 1, "another process", 10)
+    assert faults_of_log(service) == []
 
 
 def test_a_reload_that_changes_the_number_of_processes_fails_no_request(run):

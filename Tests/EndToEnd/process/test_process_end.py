@@ -223,6 +223,23 @@ def test_the_service_ends_on_sigterm_with_any_standard_stream_closed(small_gatew
         process.wait()
 
 
+def test_the_service_ends_on_sigterm_if_nothing_reads_its_log(small_gateway, socket_path):
+    reader, writer = os.pipe()
+    with open(reader, "rb"), open(writer, "wb", buffering=0) as pipe:
+        process = subprocess.Popen([BINARY, "serve", "--config", small_gateway], stderr=pipe)
+        try:
+            await_answer(process, socket_path)
+            os.set_blocking(writer, False)
+            while pipe.write(b"x" * 4096) is not None:
+                pass
+            os.set_blocking(writer, True)
+            process.terminate()
+            assert process.wait(timeout=30) == 0
+        finally:
+            process.kill()
+            process.wait()
+
+
 def await_answer(process, path, pause=0.05):
     def answers():
         assert process.poll() is None

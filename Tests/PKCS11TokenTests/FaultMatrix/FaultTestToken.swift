@@ -36,7 +36,7 @@ final class FaultTestToken {
     func changePIN() throws { token = try token.changingPIN() }
 
     /// Opens the keys with the settings of a small token.
-    func open(reopenOrderedAt: ContinuousClock.Instant?) async throws(KeyError) -> OpenKeys {
+    func open(reopenOrderedAt: UInt64?) async throws(KeyError) -> OpenKeys {
         let settings: [String: PluginSettings.Value] = ["sessions": .integer(2), "operationTimeout": .integer(5)]
         let (backend, first) = try await PKCS11TokenTests.open(
             uri(names[0]), settings, reopenOrderedAt: reopenOrderedAt)

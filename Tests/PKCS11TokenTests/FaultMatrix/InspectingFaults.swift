@@ -13,7 +13,7 @@ struct InspectingFaults {
         try session.module.fresh()
         try session.module.follow(fault.rule)
         let selector = try PKCS11TokenBackend.address(of: KeyURI(session.uri("PLAIN"))).selector
-        let keys = try await session.open(reopenOrderedAt: .now)
+        let keys = try await session.open(reopenOrderedAt: MonotonicTime.nanoseconds())
         var verdict = FaultVerdict.unreached
         var failure: ContinuousClock.Instant?
         for _ in 0..<fault.call + 3 {

@@ -85,7 +85,7 @@ struct SigningFaults {
         }
         if session.loginsAfterRefusal > 0 { return .wrong("a PIN that may have cost a try was shown again") }
         if case .loginRefused = error { try session.changePIN() }
-        let order = ContinuousClock.now
+        let order = MonotonicTime.nanoseconds()
         do throws(KeyError) {
             let keys = try await session.open(reopenOrderedAt: order)
             let outcome = await keys.sign()

@@ -86,8 +86,10 @@ static CK_RV close_session(CK_SESSION_HANDLE session) {
 }
 
 static CK_RV get_session_info(CK_SESSION_HANDLE session, CK_SESSION_INFO *info) {
-    ENTER("C_GetSessionInfo");
-    return target->C_GetSessionInfo(session, info);
+    struct fault fault = faulty_enter("C_GetSessionInfo", NULL);
+    CK_RV rv = fault.has_rv ? fault.rv : target->C_GetSessionInfo(session, info);
+    if (rv == CKR_OK) info->state |= fault.flags;
+    return rv;
 }
 
 static CK_RV login(CK_SESSION_HANDLE session, CK_USER_TYPE user, unsigned char *pin, CK_ULONG length) {

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <limits.h>
 #include <pthread.h>
+#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
@@ -91,8 +92,37 @@ static int limit_parent(const char *unused) {
     return prlimit(getppid(), RLIMIT_NOFILE, NULL, &limit) == 0 ? 0 : errno;
 }
 
+// No process has this ID. The filter answers before the kernel looks for the process (ESRCH).
+#define NO_PROCESS INT_MAX
+
+static int schedule_other(const char *unused) {
+    (void)unused;
+    struct sched_param parameter = {0};
+    return sched_setscheduler(NO_PROCESS, SCHED_IDLE, &parameter) == 0 ? 0 : errno;
+}
+
+static int renice_other(const char *unused) {
+    (void)unused;
+    return setpriority(PRIO_PROCESS, NO_PROCESS, 19) == 0 ? 0 : errno;
+}
+
+static int bind_other(const char *unused) {
+    (void)unused;
+    cpu_set_t cores;
+    CPU_ZERO(&cores);
+    CPU_SET(0, &cores);
+    return sched_setaffinity(NO_PROCESS, sizeof cores, &cores) == 0 ? 0 : errno;
+}
+
+static int schedule_itself(const char *unused) {
+    (void)unused;
+    int priority = getpriority(PRIO_PROCESS, 0);
+    return setpriority(PRIO_PROCESS, 0, priority) == 0 ? 0 : errno;
+}
+
 const struct attempt setting_attempts[] = {
     {"io-uring", set_up_io_uring}, {"allocate", allocate}, {"threads", start_threads}, {"x32", call_x32},
     {"call", call_number}, {"parent-death-signal", remove_parent_death_signal}, {"dumpable", become_dumpable},
-    {"raise-core-limit", raise_core_limit}, {"limit-parent", limit_parent}, {NULL, NULL},
+    {"raise-core-limit", raise_core_limit}, {"limit-parent", limit_parent}, {"schedule-other", schedule_other},
+    {"renice-other", renice_other}, {"bind-other", bind_other}, {"schedule-itself", schedule_itself}, {NULL, NULL},
 };

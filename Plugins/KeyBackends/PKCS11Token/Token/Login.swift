@@ -18,7 +18,7 @@ enum Login {
         if try opening(token.name, { () throws(PKCS11Error) in try session.isLoggedIn() }) { return }
         try check(credentials, token)
         do throws(KeyError) {
-            try credentials.memory?.check(token, isOrdered: credentials.reopenOrderedAt != nil)
+            try credentials.memory?.check(token, orderedAt: credentials.reopenOrderedAt)
         } catch {
             // The process that sent it may have ended before the fleet knew.
             guard case .loginRefused = error, let pin = credentials.pin,
@@ -189,13 +189,14 @@ struct Credentials: Sendable {
     /// Nil if the configuration names no PIN. The operator then enters it on the token itself.
     let pin: Secret?
     let user: Session.User
-    /// When the operator last ordered the token to be opened. Nil allows no second attempt after an unclear login.
-    let reopenOrderedAt: ContinuousClock.Instant?
+    /// When the operator last ordered the token to be opened (`MonotonicTime`). Nil allows no second attempt after an unclear
+    /// login.
+    let reopenOrderedAt: UInt64?
     /// Nil if the PIN has no file, or no history is kept.
     let memory: LoginMemory?
 
     init(
-        pin: Secret?, user: Session.User = .normal, reopenOrderedAt: ContinuousClock.Instant? = nil,
+        pin: Secret?, user: Session.User = .normal, reopenOrderedAt: UInt64? = nil,
         memory: LoginMemory? = nil
     ) {
         (self.pin, self.user, self.reopenOrderedAt, self.memory) = (pin, user, reopenOrderedAt, memory)

@@ -23,15 +23,26 @@ struct LoginMemory: Sendable {
         waiting = min(Self.longestWait, .milliseconds(TokenSettings(environment.settings).timeout) / 2)
     }
 
-    /// - Parameter isOrdered: whether a person ordered this opening.
+    /// - Parameter orderedAt: when a person ordered this opening, see `KeyBackendEnvironment.reopenOrderedAt`.
     /// - Throws: `loginRefused` or `loginBlocked` if the PIN must not be sent.
-    func check(_ token: TokenInfo, isOrdered: Bool) throws(KeyError) {
+    func check(_ token: TokenInfo, orderedAt: UInt64?) throws(KeyError) {
         guard let record = try history.record(of: attempt(token)) else { return }
+        // An order permits one attempt, also if the gateway opens the token again and again.
+        let isOrdered = orderedAt.map { $0 > record.attemptedAt ?? 0 } ?? false
         switch record.state {
-        case .accepted, .unchecked: return
+        case .accepted: return
         case .refused: throw Login.keyError(.wrong, token, "refused this PIN before")
         case .unclear:
             guard isOrdered else { throw Login.keyError(.unclear, token, "did not accept an earlier login") }
+        case .unchecked:
+            // The token said that it did not check the PIN, and CKF_USER_PIN_COUNT_LOW says that it counted one.
+            let mayHaveCounted =
+                token.flags.contains(.userPINCountLow)
+                || (!record.wasAccepted && record.unclearCount > Self.unclearLimit)
+            guard isOrdered || !mayHaveCounted else {
+                throw Login.keyError(
+                    .unclear, token, "did not accept \(record.unclearCount) logins, and may have counted them")
+            }
         case .begun:
             // The process ended during the call. CKF_USER_PIN_COUNT_LOW shows whether the token counted it.
             if token.flags.contains(.userPINCountLow) {

@@ -22,12 +22,13 @@ enum RefusedPINs {
 
     private struct Attempt {
         var verdict: Verdict
-        var time: ContinuousClock.Instant
+        /// `MonotonicTime`.
+        var time: UInt64
         /// Consecutive logins in which the token did not check the PIN.
         var unchecked = 0
 
-        /// 1, 2, 4 s.
-        var pause: Duration { .seconds(1 << (unchecked - 1)) }
+        /// When it may be repeated: after 1, 2, 4 s.
+        var end: UInt64 { time + (1_000_000_000 << (unchecked - 1)) }
     }
 
     /// The number of consecutive `unchecked` logins after which the token is no longer believed.
@@ -46,14 +47,14 @@ enum RefusedPINs {
             {
                 return nil
             }
-            if attempt.verdict == .unchecked, .now >= attempt.time + attempt.pause { return nil }
+            if attempt.verdict == .unchecked, MonotonicTime.nanoseconds() >= attempt.end { return nil }
             return attempt.verdict
         }
     }
 
     static func insert(_ pin: Secret?, _ verdict: Verdict, for token: TokenInfo) {
         let entry = entry(pin, token)
-        refused.withLock { $0[entry] = Attempt(verdict: verdict, time: .now) }
+        refused.withLock { $0[entry] = Attempt(verdict: verdict, time: MonotonicTime.nanoseconds()) }
     }
 
     /// Records an `unchecked` login. A token that reports this repeatedly may still count the attempts.
@@ -67,7 +68,8 @@ enum RefusedPINs {
             if let former, former.verdict != .unchecked { return false }
             let count = (former?.unchecked ?? 0) + 1
             guard count <= uncheckedLimit else { return false }
-            refused[entry] = Attempt(verdict: .unchecked, time: .now, unchecked: count)
+            refused[entry] = Attempt(
+                verdict: .unchecked, time: MonotonicTime.nanoseconds(), unchecked: count)
             return true
         }
     }

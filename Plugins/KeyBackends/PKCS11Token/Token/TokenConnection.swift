@@ -98,6 +98,8 @@ final class TokenConnection: Sendable {
         let known = keys[selector]
         if let known, known.isPresent, !known.isFailing { return known }
         try replaceFailingAnchor()
+        // Without a login, a token shows no private key. The answer that there is one may have been wrong for a moment.
+        if known == nil { try Login.ensure(anchor, info, credentials) }
         let (found, publicKey): (FoundKey, P256.Signing.PublicKey)
         do throws(KeyError) {
             (found, publicKey) = try find(selector)

@@ -237,10 +237,18 @@ public protocol AuditReader: AuditContent {
     ///   read again.
     func tallies(_ query: AuditQuery) throws(AuditStoreError) -> (tallies: [TallyKey: Int], coverage: SearchCoverage)
 
+    /// The names of the gateways that share their key states in this log, or did so once.
+    func gatewaysOfFleet() throws(AuditStoreError) -> [String]
+
     /// Faults of the store itself, such as damaged pages or modified bookkeeping, but not of entries.
     func inspect() throws(AuditStoreError) -> [String]
 
     func close()
+}
+
+extension AuditReader {
+    /// A store without fleets.
+    public func gatewaysOfFleet() -> [String] { [] }
 }
 
 /// Why a store call failed. The text is a sentence.

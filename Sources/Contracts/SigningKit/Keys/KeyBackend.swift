@@ -63,15 +63,15 @@ public struct KeyBackendEnvironment: Sendable {
     public let signer: SignerSettings?
     /// The logins that must not be repeated; nil without a memory of earlier processes.
     public let logins: (any LoginHistory)?
-    /// The time of the start or reload by which a person last ordered this opening. It permits one more attempt at a
-    /// login whose result was unclear before that time; nil permits none.
-    public let reopenOrderedAt: ContinuousClock.Instant?
+    /// The time of the start or reload by which a person last ordered this opening (`MonotonicTime`). It permits one more
+    /// attempt at a login whose result was unclear before that time; nil permits none.
+    public let reopenOrderedAt: UInt64?
     /// Receives events of the open backend. The backend may call it on any thread. It returns at once.
     public let report: @Sendable (KeyBackendEvent) -> Void
 
     public init(
         settings: PluginSettings, secrets: any SecretSource, signer: SignerSettings? = nil,
-        logins: (any LoginHistory)? = nil, reopenOrderedAt: ContinuousClock.Instant? = nil,
+        logins: (any LoginHistory)? = nil, reopenOrderedAt: UInt64? = nil,
         report: @escaping @Sendable (KeyBackendEvent) -> Void = { _ in }
     ) {
         self.settings = settings

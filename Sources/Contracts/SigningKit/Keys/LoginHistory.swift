@@ -67,8 +67,10 @@ public struct LoginRecord: Hashable, Codable, Sendable {
     public var state: State
     /// Whether the token has accepted this secret before.
     public var wasAccepted: Bool
-    /// The number of attempts without a clear result since the last clear one.
+    /// The number of attempts since the last one that was accepted or refused.
     public var unclearCount: Int
+    /// When the gateway that answers last began an attempt (`MonotonicTime`); nil if it began none. It is not stored.
+    public var attemptedAt: UInt64?
 
     public init(state: State, wasAccepted: Bool = false, unclearCount: Int = 0) {
         self.state = state
@@ -84,9 +86,8 @@ public struct LoginRecord: Hashable, Codable, Sendable {
         case .begun: record.unclearCount += 1
         case .accepted: (record.wasAccepted, record.unclearCount) = (true, 0)
         case .refused: (record.wasAccepted, record.unclearCount) = (false, 0)
-        // The token did not count the attempt.
-        case .unchecked: record.unclearCount = max(0, record.unclearCount - 1)
-        case .unclear: break
+        // A token that says so again and again may count the attempts.
+        case .unchecked, .unclear: break
         }
         return record
     }

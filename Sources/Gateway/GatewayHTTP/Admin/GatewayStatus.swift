@@ -68,6 +68,7 @@ extension GatewayStatus: Encodable {
     func encode(to encoder: any Encoder) throws {
         let members: JSONMembers = [
             "version": process.version,
+            "time": Timestamp.now(),
             "uptimeSeconds": uptime.components.seconds,
             "configuration": process.configuration,
             "ready": isReady,

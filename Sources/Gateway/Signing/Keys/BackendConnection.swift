@@ -14,7 +14,7 @@ package final class BackendConnection: Sendable {
     private let secrets: SecretHistory
     private let audit: AuditLog?
     /// A connection is made at a start or reload, so this is when a person ordered it.
-    private let reopenOrderedAt = ContinuousClock.now
+    private let reopenOrderedAt = MonotonicTime.nanoseconds()
     private let state = Mutex(State())
 
     private struct State {

@@ -13,9 +13,8 @@ extension KeyHandle {
         replica.fill(with: key)
     }
 
-    /// Compares the key with the pinned fingerprint and the configured public key. Of a key with several places, also
-    /// with the fingerprint in the register and with the key that is open already. If nothing is known, the first place
-    /// that is opened decides.
+    /// Compares the key with the pinned fingerprint and the configured public key. If the configuration has neither, the
+    /// fingerprint in the register decides, and if that has none, the first place that was opened.
     ///
     /// - Returns: a sentence if it is another key.
     private func difference(of key: any SigningKey) -> String? {
@@ -26,9 +25,11 @@ extension KeyHandle {
         if let expected = settings.publicKey, expected != Array(key.publicKey.x963Representation) {
             return "The key's public key is not the one in the configured PEM: this is another key."
         }
-        guard only == nil else { return nil }
-        if let known = audit?.keyStates.fingerprint(of: settings.keyID), known != fingerprint {
-            return "The key's fingerprint is \(fingerprint), but the register has \(known): this is another key."
+        let isPinned = settings.pinned != nil || settings.publicKey != nil
+        if !isPinned, let known = audit?.keyStates.fingerprint(of: settings.keyID), known != fingerprint {
+            return
+                "The key's fingerprint is \(fingerprint), but the register has \(known): this is another key. If Apple gave "
+                + "this one the ID \(settings.keyID), pin it with publicKey."
         }
         if let known = self.fingerprint, known != fingerprint {
             return

@@ -95,6 +95,7 @@ struct AdminClient {
 
     private static func reason(_ error: any Error) -> String {
         switch error {
+        case is CancellationError: "the command was stopped"
         case let error as HTTPClientError where error == .connectTimeout:
             "the connection timed out; check that the gateway runs"
         case let error as HTTPClientError: error.shortDescription

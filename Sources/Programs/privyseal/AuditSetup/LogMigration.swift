@@ -19,6 +19,7 @@ struct LogMigration {
     /// - Returns: the number of entries that were copied.
     /// - Throws: `CommandError`, or an error of a store.
     func run() async throws -> Int {
+        try refuseFleet()
         try prepareTarget()
         try verify(source, "the log in \(source.place)")
         try await recordMove()
@@ -27,6 +28,18 @@ struct LogMigration {
         try await record(
             .continued(from: source.place, actor: Client.operator.name), in: target, continuesMovedLog: true)
         return size
+    }
+
+    /// The gateways of a fleet would refuse a log that was moved, and find the fleet's log only in their own database.
+    private func refuseFleet() throws {
+        let reader = try source.read()
+        defer { reader.close() }
+        let gateways = try reader.gatewaysOfFleet()
+        guard gateways.isEmpty else {
+            throw CommandError(
+                "\(signer.name) is the log of a fleet (\(gateways.joined(separator: ", "))), which cannot be moved alone. Stop all "
+                    + "gateways, and move their whole database with PostgreSQL's own tools.")
+        }
     }
 
     /// Throws if the target cannot be written, or holds other entries than those of an earlier run.
@@ -38,6 +51,12 @@ struct LogMigration {
         defer { store.close() }
         let copied = try store.write { transaction throws(AuditStoreError) in try transaction.head() }
         let head = try head(of: source)
+        // An earlier run copied the entry `moved`, too.
+        guard try copied == nil || copied != head || Self.destination(of: source.read()) != nil else {
+            throw CommandError(
+                "\(target.place) holds the same entries already: it is the database of the log, or a copy of it. Give an "
+                    + "empty database as the new one.")
+        }
         guard copied == nil || copied == head else {
             throw CommandError(
                 "\(target.place) already holds \(copied?.size ?? 0) entries of \(signer.name). If the log was moved "

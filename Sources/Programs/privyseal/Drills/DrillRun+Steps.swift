@@ -86,7 +86,10 @@ extension DrillRun {
             throw DrillError(
                 "The account requires two administrators; this order is now the proposal \(proposal.id). Have it "
                     + "approved, and rehearse with an account without dualControl.")
-        case .begun, .waiting, .ended, .activating: return nil
+        case .activating:
+            throw DrillError(
+                "The activation still waits for gateways of the fleet; privyseal keys states names them.")
+        case .begun, .waiting, .ended: return nil
         }
     }
 
@@ -129,7 +132,7 @@ extension DrillRun {
         var done = log.now()
         try await log.essential(
             "Activate \(new)" + (old.map { ", and retire \($0)" } ?? ""),
-            expected: "The gateway changes over within one second; answers then carry \(new)."
+            expected: "The gateway changes over; answers then carry \(new)."
         ) {
             let ordered = log.now()
             let state = try await change(old.map { activation(of: new, retiring: $0) } ?? order(.activate, new))
@@ -140,7 +143,7 @@ extension DrillRun {
             }
             let span = log.time(\.changeOver, from: ordered, to: first.ended)
             return .when(
-                state == .active && span <= 1000,
+                state == .active,
                 "The order was done after \(done.milliseconds - ordered.milliseconds) ms, and the first answer of \(new) came "
                     + "after \(span) ms.")
         }

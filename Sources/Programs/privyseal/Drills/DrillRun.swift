@@ -30,6 +30,9 @@ struct DrillRun {
     func perform() async throws -> DrillRecord {
         try await load.refreshKeys()
         try await checkNames()
+        if let difference = await clockDifference() {
+            throw DrillError("The drill was not begun. \(difference) Set both clocks right.")
+        }
         let before = await environment.admin.auditHead()
         let begun = log.now()
         let running = Task { [load] in await load.run() }
@@ -57,6 +60,11 @@ struct DrillRun {
         try? await Task.sleep(for: Self.baselineDuration)
         load.stop()
         await running.value
+        if let difference = await clockDifference() {
+            await log.step("Compare the clocks", expected: "The gateway's clock is that of the drill.") {
+                .not("\(difference) Times of the two are mixed in this record, so it shows nothing.")
+            }
+        }
         if Task.isCancelled {
             guard environment.throwAway == nil else { throw CancellationError() }
             await log.step("Go on to the end", expected: "The drill ends by itself.") {
@@ -108,6 +116,20 @@ struct DrillRun {
         }
     }
 
+    /// A sentence if the gateway's clock is more than a second from that of this machine: a drill compares times of both.
+    /// Nil, too, for a gateway that does not tell its time.
+    private func clockDifference() async -> String? {
+        let asked = log.now()
+        guard let text = try? await environment.admin.ask(.GET, "/v1/status", accept: "application/json"),
+            let status = try? JSONDocument(parsing: Array(text.utf8)).root.anyObject(),
+            let time = try? status.decode("time") as Timestamp
+        else { return nil }
+        let (early, late) = (asked.milliseconds - time.milliseconds, time.milliseconds - log.now().milliseconds)
+        let span = Double(max(early, late)) / 1000
+        guard span > 1 else { return nil }
+        return "The gateway's clock is \(span) s \(early > late ? "behind" : "ahead of") that of this machine."
+    }
+
     // MARK: Facts from the gateway
 
     /// - Parameter begun: when the load began. The record began earlier, with the first look at the gateway.
@@ -117,7 +139,6 @@ struct DrillRun {
         for keyID in load.keys.changed.sorted() {
             log.deviate("The key set showed another key under \(keyID) than before.")
         }
-        log.judgeSpans(outages)
         log.record.ended = ended
         log.record.load = LoadSummary(load.answers, rules: log.rules, from: begun, to: ended)
         // In a task of its own: the signal that stops a drill also cancels the requests of its task.
@@ -127,10 +148,13 @@ struct DrillRun {
                 await environment.admin.auditHead(), try? await client.overview()
             )
         }.value
+        var isInFleet = false
         if let answer, let status = try? JSONDocument(parsing: Array(answer.utf8)).root.anyObject() {
             log.record.gateway.version = (try? status.decode("version")) ?? "unknown"
             log.record.gateway.configuration = try? status.decode("configuration")
+            isInFleet = status["fleetLog"].map { $0.kind != .null } ?? false
         }
+        log.judgeSpans(outages, isInFleet: isInFleet)
         if let first, let newest, newest.size > first {
             log.record.audit = .init(first: first, last: newest.size - 1, checkpoint: newest.note)
         }

@@ -49,8 +49,18 @@ final class LogStream: Sendable {
         if isFirst { signal.signal() }
     }
 
+    /// Returns when all earlier lines are written, or after this time: nobody may read the pipe any more.
+    func flush(atMost limit: Duration) {
+        let done = Semaphore()
+        let isWriting = SystemThread.start("privyseal-flush") { [self] in
+            flush()
+            done.signal()
+        }
+        if isWriting { done.wait(atMost: limit) }
+    }
+
     /// Returns when all earlier lines are written.
-    func flush() {
+    private func flush() {
         writing.withLock { _ in
             let (bytes, lost) = state.withLock { state in
                 defer {

@@ -63,7 +63,11 @@ public final class LoadDriver: Sendable {
 
     private func work() async {
         while !Task.isCancelled, let (number, due) = next() {
-            guard (try? await Task.sleep(until: due, clock: .continuous)) != nil else { return }
+            // With many connections and a low rate, a request is due in a minute. `stop` must not wait for it.
+            while ContinuousClock.now < due, !state.withLock({ $0.isStopped }) {
+                let end = min(due, .now + .milliseconds(100))
+                guard (try? await Task.sleep(until: end, clock: .continuous)) != nil else { return }
+            }
             guard !state.withLock({ $0.isStopped }) else { return }
             record(await probe(requests[number % requests.count]).answer)
         }

@@ -36,6 +36,8 @@ public struct LoadTarget: Sendable {
             connectionPool: .init(idleTimeout: .seconds(30), concurrentHTTP1ConnectionsPerHostSoftLimit: connections))
         configuration.timeout = .init(connect: .seconds(5), read: .seconds(10))
         configuration.httpVersion = .http1Only
+        // A drill counts each request that an app would have lost.
+        configuration.connectionPool.retryConnectionEstablishment = false
         client = HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
     }
 

@@ -41,7 +41,9 @@ public struct DrillArchive: Sendable {
             guard mkdir(parent, 0o750) == 0 || errno == EEXIST else { throw Self.refusal(parent, "made") }
         }
         let path = "\(directory)/.trial-\(getpid())"
-        try Self.write("trial\n".utf8, to: path)
+        do throws(DrillError) { try Self.write("trial\n".utf8, to: path) } catch {
+            throw DrillError("The directory \(directory) cannot hold the record of the drill. \(error)")
+        }
         unlink(path)
     }
 
@@ -143,10 +145,9 @@ public struct DrillArchive: Sendable {
 
 /// The ID of a drill: its start time and scenario, so that IDs sort by time.
 public enum DrillID {
-    /// Such as `20261121T120000Z-compromise`.
+    /// Such as `20261121T120000123Z-compromise`. The milliseconds are for drills that begin in the same second.
     static func of(_ scenario: DrillScenario, begun: Timestamp) -> String {
-        let text = begun.text.filter { $0 != "-" && $0 != ":" }
-        return "\(text.prefix(15))Z-\(scenario.rawValue)"
+        "\(begun.text.filter { $0.isNumber || $0 == "T" })Z-\(scenario.rawValue)"
     }
 
     /// Whether the ID is safe as a file name: only ASCII letters, digits and hyphens.

@@ -77,12 +77,14 @@ public final class DrillLog {
 
     /// Records a deviation for each timing above its limit, and for too long an outage.
     ///
-    /// - Parameter outages: The outages of the whole drill.
-    public func judgeSpans(_ outages: [Range<Timestamp>]) {
+    /// - Parameters:
+    ///   - outages: The outages of the whole drill.
+    ///   - isInFleet: Whether other gateways had to agree on a change of the active key.
+    public func judgeSpans(_ outages: [Range<Timestamp>], isInFleet: Bool) {
         for timing in DrillTiming.all {
-            guard let span = record.timings[keyPath: timing.value], let limit = timing.limit, span > limit else {
-                continue
-            }
+            guard let span = record.timings[keyPath: timing.value],
+                let limit = isInFleet ? timing.limitInFleet ?? timing.limit : timing.limit, span > limit
+            else { continue }
             deviate("\(timing.title) took \(span) ms, \(timing.meaning); at most \(limit) ms are expected.")
         }
         let longest = outages.map { Int($0.upperBound.milliseconds - $0.lowerBound.milliseconds) }.max() ?? 0

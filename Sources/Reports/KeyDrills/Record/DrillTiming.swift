@@ -11,12 +11,14 @@ struct DrillTiming: Sendable {
     let value: any KeyPath<DrillTimings, Int?> & Sendable
     /// In milliseconds. A longer duration is a deviation. Nil if the duration depends on the scenario.
     var limit: Int?
+    /// The limit in a fleet, whose gateways agree on a change of the active key first; nil if it is the same.
+    var limitInFleet: Int?
 
     static let all = [
         DrillTiming(title: "Detection", meaning: "from the failure to its first sign", value: \.detection),
         DrillTiming(
             title: "Change-over", meaning: "from the order to the first answer of the new key", value: \.changeOver,
-            limit: 1000),
+            limit: 1000, limitInFleet: 3000),
         DrillTiming(title: "Stop", meaning: "from the order until the key was stopped", value: \.stop, limit: 1000),
         DrillTiming(title: "Recovery", meaning: "from the failure to the first answer after it", value: \.recovery),
         DrillTiming(

@@ -199,7 +199,7 @@ extension AuditCommand {
             guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
                 let reason = errno == EWOULDBLOCK ? "another such command is running" : String(cString: strerror(errno))
                 close(descriptor)
-                throw CommandError("The log in \(directory) cannot be archived now: \(reason).")
+                throw CommandError("\(directory) cannot be used for archiving now: \(reason).")
             }
         }
     }

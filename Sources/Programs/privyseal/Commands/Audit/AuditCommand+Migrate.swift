@@ -69,6 +69,9 @@ extension AuditCommand {
             let audit = try config.map { try AuditLogOption.audit(of: ConfigurationOption.load($0), $0) }
             var source = AuditLocation(from)
             let path = key ?? audit?.key.path ?? (source.path ?? source.place) + ".key"
+            guard try source.store.exists(at: source) else {
+                throw StandardError.failure("There is no audit log at \(source.place).", status: 64)
+            }
             let signer = try StandardError.attempt(64) { () throws(CommandError) in try AuditKeyFile(path).read() }
             var target = audit?.location(of: signer.name) ?? AuditLocation(to ?? "", origin: signer.name)
             if let passwordSource {
@@ -86,7 +89,7 @@ extension AuditCommand {
             let size = try await LogMigration(
                 source: source, target: target, signer: signer, externals: collections.map(\.checkpoints)
             ).run()
-            print("\(size) entries of \(signer.name) are in \(target.place).")
+            print("\(size) entries of \(signer.name) were copied to \(target.place).")
             print(
                 "Give this database to the gateway, and keep \(source.place) with your backups: nothing is appended to it."
             )

@@ -11,8 +11,8 @@ extension DrillCommand {
                 Without a second ID, the command uses the previous drill of the same scenario.
 
                   privyseal drill compare --config gateway.yaml
-                  privyseal drill compare 20261121T120000Z-compromise \\
-                    20260821T090000Z-compromise \\
+                  privyseal drill compare 20261121T120000123Z-compromise \\
+                    20260821T090000456Z-compromise \\
                     --config gateway.yaml
                 """)
 

@@ -2,6 +2,7 @@ public import ArgumentParser
 import AuditKit
 import Foundation
 import GatewayConfiguration
+import Glibc
 public import KeyDrills
 import UnixSignals
 
@@ -164,11 +165,15 @@ extension DrillCommand {
             try await finally(environment.target.close) { try await DrillRun(environment).perform() }
         }
 
-        /// Performs the body, and cancels it at SIGINT or SIGTERM. Returns or throws when the body has cleaned up.
+        /// Performs the body, and cancels it at SIGINT, SIGTERM or SIGHUP. Returns or throws when the body has cleaned up.
         private static func untilSignal<Value: Sendable>(
             _ body: @escaping @Sendable () async throws -> Value
         ) async throws -> Value {
-            let signals = await UnixSignalsSequence(trapping: .sigint, .sigterm)
+            // nohup(1) ignores SIGHUP, and a trap would end that.
+            let signals =
+                Self.ignores(SIGHUP)
+                ? await UnixSignalsSequence(trapping: .sigint, .sigterm)
+                : await UnixSignalsSequence(trapping: .sigint, .sigterm, .sighup)
             let work = Task { try await body() }
             let watch = Task { for await _ in signals { work.cancel() } }
             defer { watch.cancel() }
@@ -177,6 +182,13 @@ extension DrillCommand {
                 guard work.isCancelled else { throw error }
                 throw DrillError("The drill was stopped before its end; there is no record of it.")
             }
+        }
+
+        private static func ignores(_ signal: Int32) -> Bool {
+            var action = sigaction()
+            sigaction(signal, nil, &action)
+            let handler = action.__sigaction_handler.sa_handler
+            return unsafeBitCast(handler, to: Int.self) == unsafeBitCast(SIG_IGN, to: Int.self)
         }
 
         // MARK: Files

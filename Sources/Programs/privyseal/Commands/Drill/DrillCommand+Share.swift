@@ -8,7 +8,7 @@ extension DrillCommand {
             commandName: "share",
             abstract: "Record the result of an earlier drill in the log of the fleet.",
             discussion: """
-                  privyseal drill share 20261121T120000Z-compromise --config gateway.yaml
+                  privyseal drill share 20261121T120000123Z-compromise --config gateway.yaml
 
                 In a fleet, drill run does this itself. The command is for drills from before the gateway joined the fleet, and \
                 for those whose result could not be recorded.

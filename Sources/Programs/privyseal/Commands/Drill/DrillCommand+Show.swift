@@ -15,7 +15,7 @@ extension DrillCommand {
             commandName: "show",
             abstract: "Show one record.",
             discussion: """
-                  privyseal drill show 20261121T120000Z-compromise --config gateway.yaml
+                  privyseal drill show 20261121T120000123Z-compromise --config gateway.yaml
                   privyseal drill show last --format html --config gateway.yaml > drill.html
                 """)
 

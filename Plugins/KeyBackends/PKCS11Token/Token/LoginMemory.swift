@@ -41,7 +41,7 @@ struct LoginMemory: Sendable {
                 || (!record.wasAccepted && record.unclearCount > Self.unclearLimit)
             guard isOrdered || !mayHaveCounted else {
                 throw Login.keyError(
-                    .unclear, token, "did not accept \(record.unclearCount) logins, and may have counted them")
+                    .unclear, token, "said that it did not check the PIN, but may have counted the login")
             }
         case .begun:
             // The process ended during the call. CKF_USER_PIN_COUNT_LOW shows whether the token counted it.

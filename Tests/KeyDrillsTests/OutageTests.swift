@@ -61,6 +61,14 @@ struct OutageTests {
         #expect(split.map(\.end) == [200, 300, 900, 1000, 1000].map { Samples.time($0) })
     }
 
+    @Test("A change-over in a fleet may take four seconds", arguments: [(1001, false), (4000, true), (4001, true)])
+    func fleet(span: Int64, isInFleet: Bool) {
+        let log = DrillLog(Samples.record(), clock: { Samples.time(0) }, progress: { _ in })
+        log.time(\.changeOver, from: Samples.time(0), to: Samples.time(span))
+        log.judgeSpans([], isInFleet: isInFleet)
+        #expect(log.record.deviations.isEmpty == (span == 4000))
+    }
+
     @Test("A long outage and a slow restoration are deviations, and the token's absence is not")
     func deviations() {
         let long = [Self.range(100, 10_300)]

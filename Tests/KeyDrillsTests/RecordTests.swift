@@ -44,9 +44,9 @@ struct RecordTests {
 
     @Test("The ID of a record sorts by time and is a safe file name")
     func identifier() {
-        let id = DrillID.of(.tokenLoss, begun: Samples.time(0))
-        #expect(id.wholeMatch(of: /20251121T120000000Z-token-loss/) != nil)
-        #expect(DrillID.isWellFormed(id))
+        let ids = [Int64(0), 1].map { DrillID.of(.tokenLoss, begun: Samples.time($0)) }
+        #expect(ids == ["20251121T120000000Z-token-loss", "20251121T120000001Z-token-loss"])
+        #expect(ids.allSatisfy(DrillID.isWellFormed))
         #expect(DrillID.isWellFormed("20251121T120000Z-token-loss"))
         for id in ["", "../audit", "a/b", ".", "a.json", String(repeating: "a", count: 101)] {
             #expect(!DrillID.isWellFormed(id), "\(id)")

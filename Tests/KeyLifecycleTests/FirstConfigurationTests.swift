@@ -23,4 +23,14 @@ struct FirstConfigurationTests {
         try states.load([:], time: time)
         #expect(states.records.mapValues(\.state) == ["FIRST": .active, "SECOND": .retiring, "LATER": .staged])
     }
+
+    @Test("A reload before the register is loaded corrects a wrong key ID, and removes a key without a trace")
+    func correctionBeforeLoading() throws {
+        let states = KeyStateCache()
+        let time = Timestamp(milliseconds: 0)
+        states.declare([try account("WRONG", "REMOVED")], at: time)
+        states.declare([try account("RIGHT", "SECOND")], at: time)
+        try states.load([:], time: time)
+        #expect(states.records.mapValues(\.state) == ["RIGHT": .active, "SECOND": .retiring])
+    }
 }

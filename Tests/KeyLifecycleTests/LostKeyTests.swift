@@ -10,6 +10,21 @@ import Testing
 
 @Suite("Compromised and destroyed keys")
 struct LostKeyTests {
+    @Test("A key that is not the register's signs nothing, also if it was opened before the register was read")
+    func anotherKey() async throws {
+        let fixture = try await LifecycleTestGateway()
+        _ = try await fixture.sign()
+        var record = try #require(fixture.gateway.keyStates.records["ACTIVE"])
+        record.fingerprint = PublicKeyFingerprint(of: P256.Signing.PrivateKey().publicKey)
+        fixture.gateway.keyStates.set([record])
+        await #expect(throws: GatewayError.self) { try await fixture.sign() }
+        let handle = try handle(fixture, "ACTIVE")
+        #expect(handle.state.canSign && !handle.canSign)
+        handle.compareWithRegister()
+        #expect(handle.state.reason?.contains("pin it with publicKey") == true)
+        await fixture.close()
+    }
+
     private static let success = ProvisioningResult(isSuccess: true, fingerprint: nil, evidence: [:])
 
     private func handle(_ fixture: LifecycleTestGateway, _ keyID: String) throws -> KeyHandle {

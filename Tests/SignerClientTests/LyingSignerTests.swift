@@ -45,9 +45,16 @@ struct LyingSignerTests {
                     .bytes
             }
         },
+        Lie("a list of no refusals", "empty list") { _, _ in SignerFrame(.refusals, Array("[]".utf8)).bytes },
+        Lie("large messages without end", "messages") { _, _ in
+            let text = String(repeating: "a", count: 100_000)
+            return (0..<200).flatMap { _ in
+                SignerFrame.encoding(SignerNotice.progress(session: 1, text), as: .notice).bytes
+            }
+        },
         Lie("messages without end", "messages") { _, _ in
             let notice = SignerNotice.progress(session: 1, "on it")
-            return (0..<5000).flatMap { _ in SignerFrame.encoding(notice, as: .notice).bytes }
+            return (0..<20_000).flatMap { _ in SignerFrame.encoding(notice, as: .notice).bytes }
         },
         Lie("a message that is too long", "bytes") { _, _ in
             SignerFrame(.notice, [UInt8](repeating: 32, count: 1 << 18)).bytes

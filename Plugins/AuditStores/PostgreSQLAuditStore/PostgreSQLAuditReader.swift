@@ -55,14 +55,26 @@ final class PostgreSQLAuditReader: AuditReader, SearchableLog {
 
     func inspect() throws(AuditStoreError) -> [String] { try current().faults() }
 
-    func gatewaysOfFleet() throws(AuditStoreError) -> [String] {
+    func bond() throws(AuditStoreError) -> String? {
         let database = try current()
-        return try database.all(
+        func names(_ sql: String) throws(AuditStoreError) -> String? {
+            let names = try database.all(sql, .integer(database.log)) { $0.text(0) }
+            return names.isEmpty ? nil : names.joined(separator: ", ")
+        }
+        if let gateways = try names(
             """
             SELECT l.origin FROM privyseal.member m JOIN privyseal.log l ON l.id = m.log
             WHERE m.fleet = $1 ORDER BY l.origin COLLATE "C"
-            """, .integer(database.log)
-        ) { $0.text(0) }
+            """)
+        {
+            return "is the log of a fleet (\(gateways))"
+        }
+        let fleet = try names(
+            """
+            SELECT l.origin FROM privyseal.member m JOIN privyseal.log l ON l.id = m.fleet
+            WHERE m.log = $1 AND m.gone = 0
+            """)
+        return fleet.map { "is the log of a gateway of the fleet \($0)" }
     }
 
     func entries(in range: Range<Int>, _ visit: EntryVisitor) throws(AuditStoreError) {

@@ -41,7 +41,8 @@ struct ServerDurability {
         }
         if durability == .replicated, standbyNames.isEmpty {
             return "it has no synchronous standby, so the loss of the server loses entries. Set "
-                + "synchronous_standby_names, or accept the loss with audit.durability: oneServer, or --one-server of a command."
+                + "synchronous_standby_names, or accept the loss with audit.durability: oneServer, or --one-server of a "
+                + "command."
         }
         return nil
     }

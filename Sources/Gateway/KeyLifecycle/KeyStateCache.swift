@@ -26,7 +26,7 @@ public final class KeyStateCache: KeyStates {
         var shownBefore: Timestamp?
         var accounts: [AccountSettings] = []
         /// The accounts of the first configuration, until the register is loaded. A key that a reload adds before that is
-        /// no key of the beginning.
+        /// staged.
         var firstAccounts: [AccountSettings]?
         var persons = ConfiguredPersons([])
         var served: [String: AccountKeys] = [:]
@@ -221,7 +221,9 @@ public final class KeyStateCache: KeyStates {
             (state.values, state.size) = (registers.mapValues(\.value), size)
             state.isLoaded = true
             state.addIdentities()
-            if let first = state.firstAccounts.take() { state.adopt(first, at: time) }
+            if let first = state.firstAccounts.take() {
+                state.adopt(state.accounts.withoutLaterKeys(than: first), at: time)
+            }
             state.adopt(state.accounts, at: time)
             state.deadlineOffsets.keep(Array(state.records.values), state.proposals)
             state.publish(fleetClock)
@@ -342,6 +344,21 @@ extension KeyStateCache.State {
             account.set(
                 active: own.first { $0.state(by: clock) == .active && held[$0.keyID] == nil }?.keyID,
                 keys: Dictionary(keys) { first, _ in first }, changesAt: changesAt)
+        }
+    }
+}
+
+extension [AccountSettings] {
+    /// The accounts without the keys that an earlier configuration did not have. An account whose active key is another one
+    /// now, or is new, keeps all: a reload corrected it.
+    fileprivate func withoutLaterKeys(than first: [AccountSettings]) -> [AccountSettings] {
+        map { account in
+            guard let before = first.first(where: { $0.issuerID == account.issuerID }),
+                before.activeKeyID == account.activeKeyID
+            else { return account }
+            var account = account
+            account.keys.removeAll { key in !before.keys.contains { $0.keyID == key.keyID } }
+            return account
         }
     }
 }

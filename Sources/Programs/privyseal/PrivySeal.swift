@@ -112,7 +112,7 @@ enum ProcessEnd {
         leave(70)
     }
 
-    /// In which a reader of the log that is late may take the last lines.
+    /// How long the last lines of the log wait for a slow reader.
     private static let flushLimit = Duration.seconds(5)
 
     /// Ends the process at once, after flushing output and log.

@@ -19,7 +19,7 @@ public final class LoginHistoryFile: LoginHistory {
     private let path: String
     private let memory = Mutex<[Entry]>([])
     /// When this process began the last attempt with each token and secret (`MonotonicTime`).
-    private let attempts = Mutex<[LoginAttempt: UInt64]>([:])
+    private let attempts = Mutex((times: [LoginAttempt: UInt64](), forgotten: nil as UInt64?))
     private let isMemoryOnly = Atomic<Bool>(false)
     private let logger = Logger(label: "privyseal.signers")
 
@@ -36,7 +36,7 @@ public final class LoginHistoryFile: LoginHistory {
 
     public func record(of attempt: LoginAttempt) throws(KeyError) -> LoginRecord? {
         var record = try storedRecord(of: attempt)
-        record?.attemptedAt = attempts.withLock { $0[attempt.ofAnySigner] }
+        record?.attemptedAt = attempts.withLock { $0.times[attempt.ofAnySigner] ?? $0.forgotten }
         return record
     }
 
@@ -61,9 +61,10 @@ public final class LoginHistoryFile: LoginHistory {
 
     private func noteAttempt(_ attempt: LoginAttempt) {
         attempts.withLock { attempts in
-            // A signer that makes up tokens must not fill the memory.
-            if attempts.count >= Self.mostAttempts { attempts.removeAll() }
-            attempts[attempt.ofAnySigner] = MonotonicTime.nanoseconds()
+            let now = MonotonicTime.nanoseconds()
+            // A signer that makes up tokens must not fill the memory. Earlier orders then permit nothing.
+            if attempts.times.count >= Self.mostAttempts { attempts = ([:], now) }
+            attempts.times[attempt.ofAnySigner] = now
         }
     }
 

@@ -1,6 +1,6 @@
 import NIOCore
 
-/// Limits how many lines or events of a signer process reach the gateway's logs.
+/// Limits what a signer process sends in a period: lines, events, messages, or bytes.
 struct NoticeLimit {
     private let limit: Int
     private let period: TimeAmount
@@ -12,10 +12,10 @@ struct NoticeLimit {
         self.period = period
     }
 
-    /// Whether the last one was the first of its period that was not admitted.
+    /// Whether the last one was the first of its period that was not admitted. Only for sizes of 1.
     var hasJustBegunToRefuse: Bool { count == limit + 1 }
 
-    /// - Parameter size: what it counts.
+    /// - Parameter size: in the unit of the limit.
     mutating func admitsNext(_ size: Int = 1) -> Bool {
         if .now() - begun > period { (begun, count) = (.now(), 0) }
         count += size

@@ -65,8 +65,7 @@ public final class SignerBackend<Hosted: KeyBackend>: KeyBackend {
         case .signer(let pool, let number):
             let key = pool.nextKeyNumber()
             let found = try await pool.find(KeyCall(backend: number, key: key, selector))
-            // The backend finds a call that hangs before this time.
-            return SignerKey(found, number: key, pool: pool, timeout: timeout + .seconds(2))
+            return SignerKey(found, number: key, pool: pool, timeout: timeout + SignerKey.margin)
         }
     }
 

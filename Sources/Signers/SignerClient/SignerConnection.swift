@@ -213,6 +213,7 @@ final class SignerConnection: Sendable {
         case .signatures: try deliver(try SignatureRecord.read(frame.payload))
         case .refusals:
             let refusals: [Numbered<KeyError>] = try frame.decode()
+            guard !refusals.isEmpty else { throw SignerProtocolError("sent an empty list of refusals") }
             for refusal in refusals { try deliver(.failure(.key(refusal.message.shortened)), to: refusal.id) }
         case .answer:
             let answer: Numbered<SignerAnswer> = try frame.decode()

@@ -11,6 +11,8 @@ final class SignerKey: SigningKey {
     private let number: UInt32
     private let pool: SignerPool
     private let timeout: Duration
+    /// The backend finds a call that hangs so long before `timeout`.
+    static let margin = Duration.seconds(2)
 
     init(_ found: FoundKeyAnswer, number: UInt32, pool: SignerPool, timeout: Duration) {
         publicKey = found.publicKey

@@ -167,33 +167,39 @@ final class SignerPool: Sendable {
 
     // MARK: Signing
 
-    /// Signs in the process with the fewest digests in progress. If that process is lost, or its token does not answer,
+    /// Signs in the process with the fewest digests in progress. If that process is lost, or a call of its module hangs,
     /// another one signs.
+    ///
+    /// - Parameter timeout: of one process, which ends then. The backend in it finds a call that hangs `margin` earlier.
     func sign(
         _ digest: SHA256Digest, with key: UInt32, within timeout: Duration
     ) async throws(KeyError) -> P256Signature {
-        let deadline = MonotonicTime.after(timeout)
+        let timeOfHang = MonotonicTime.after(timeout - SignerKey.margin)
+        var deadline = MonotonicTime.after(timeout)
         var lost: SignerProcess?
+        var hang: KeyError?
         while true {
-            guard let process = process(for: key, except: lost) else { throw unavailable(key) }
+            guard let process = process(for: key, except: lost) else { throw hang ?? unavailable(key) }
             do {
                 let signature = try await process.connection.sign(digest, with: key, deadline: deadline)
                 process.endFailure(of: key)
                 return signature
             } catch {
-                let isInTime = MonotonicTime.nanoseconds() < deadline
+                let now = MonotonicTime.nanoseconds()
+                let isInTime = now < deadline
                 switch error {
                 case .key(.closed) where process.isDraining && isInTime:
                     // The digest came after the order to end.
                     break
                 case .key(let error):
-                    let isUnavailable = if case .unavailable = error { true } else { false }
-                    if isUnavailable { endIfHanging(process) }
                     replaceIfFailing(process, key, error)
-                    // A call may hang in one process only.
-                    guard isUnavailable, isInTime, lost == nil, self.process(for: key, except: process) != nil else {
+                    guard case .unavailable = error else { throw error }
+                    endIfHanging(process)
+                    // Other errors come sooner, and another process would meet them, too.
+                    guard now >= timeOfHang, lost == nil, self.process(for: key, except: process) != nil else {
                         throw error
                     }
+                    (hang, deadline) = (error, MonotonicTime.after(timeout))
                 case .lost(let error):
                     // Several restarts can replace one process after the other.
                     guard lost == nil || process.isDraining, isInTime else { throw error }

@@ -13,7 +13,12 @@ extension SignerHost {
             result = .failed(error, secrets: sources.read)
         }
         metrics.flush()
-        socket.send(Numbered(call.id, result), as: .answer)
+        let frame = SignerFrame.encoding(Numbered(call.id, result), as: .answer)
+        guard frame.payload.count < SignerFrame.maximumMessageLength else {
+            let error = KeyError.failed("The signer's answer has \(frame.payload.count) bytes, which is too long.")
+            return socket.send(Numbered(call.id, SignerAnswer.failed(error, secrets: [])), as: .answer)
+        }
+        socket.send(frame.bytes)
     }
 
     private func answer(_ call: SignerCall, _ sources: SecretSources) async throws(KeyError) -> SignerAnswer {

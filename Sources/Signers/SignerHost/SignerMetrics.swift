@@ -20,7 +20,7 @@ public final class SignerMetrics: MetricsFactory {
             defer { for index in records.indices { records[index].values.removeAll(keepingCapacity: true) } }
             return records.filter { !$0.values.isEmpty }
         }
-        // One message has at most `limit` values, of at most 20 bytes.
+        // One message has few values more than `limit`, of at most 20 bytes.
         for record in due { socket.send(SignerNotice.metrics([record]), as: .notice) }
     }
 

@@ -29,7 +29,7 @@ public struct SignerFrame: Sendable {
 
     /// Of kind and payload, in bytes.
     public static let maximumLength = 1 << 20
-    /// The same, of a message in JSON from a signer: the gateway reads it on a thread that also serves others.
+    /// The same for an answer, a notice or a question. The gateway reads them on a thread that also serves others.
     public static let maximumMessageLength = 1 << 17
     static let headLength = 5
 

@@ -1,5 +1,5 @@
 extension String {
-    /// At most its first bytes: a module may choose the text.
+    /// The first `limit` bytes and an ellipsis, if the text is longer: a module may choose it.
     public func shortened(to limit: Int) -> String {
         utf8.count > limit ? String(decoding: utf8.prefix(limit), as: UTF8.self) + "…" : self
     }

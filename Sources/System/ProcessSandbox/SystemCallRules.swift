@@ -50,7 +50,8 @@ enum SystemCallRules {
         ]
     }
 
-    /// The scheduling of other processes of the same user. 0 is the calling thread.
+    /// The scheduling of other processes of the same user. A filter cannot tell the IDs of this process's own threads from
+    /// others, so a thread may change only itself, as 0.
     private static let scheduling =
         ["sched_setaffinity", "sched_setattr", "sched_setparam", "sched_setscheduler"].map {
             SystemCallRule($0, .differs(0, 0))

@@ -58,7 +58,7 @@ enum Login {
             try? credentials.memory?.note(.accepted, token)
         } catch {
             if error.returnValue == .userAlreadyLoggedIn {
-                try? credentials.memory?.note(.unchecked, token)
+                try? credentials.memory?.note(.notSent, token)
                 return
             }
             guard let refusal = refusal(error, credentials, token, session, isForSignature: false) else {
@@ -98,7 +98,7 @@ enum Login {
             // If the module was initialised again meanwhile, `C_Login` was not called.
             let wasCalled = session.generation == session.module.generation
             guard wasCalled, !RefusedPINs.mayRetry(pin, afterUncheckedLoginTo: token) else {
-                try? credentials.memory?.note(.unchecked, token)
+                try? credentials.memory?.note(wasCalled ? .unchecked : .notSent, token)
                 return nil
             }
         }

@@ -30,7 +30,7 @@ struct LoginMemory: Sendable {
         // An order permits one attempt, also if the gateway opens the token again and again.
         let isOrdered = orderedAt.map { $0 > record.attemptedAt ?? 0 } ?? false
         switch record.state {
-        case .accepted: return
+        case .accepted, .notSent: return
         case .refused: throw Login.keyError(.wrong, token, "refused this PIN before")
         case .unclear:
             guard isOrdered else { throw Login.keyError(.unclear, token, "did not accept an earlier login") }

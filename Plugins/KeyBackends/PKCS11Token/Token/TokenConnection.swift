@@ -98,11 +98,9 @@ final class TokenConnection: Sendable {
         let known = keys[selector]
         if let known, known.isPresent, !known.isFailing { return known }
         try replaceFailingAnchor()
-        // Without a login, a token shows no private key. The answer that there is one may have been wrong for a moment.
-        if known == nil { try Login.ensure(anchor, info, credentials) }
         let (found, publicKey): (FoundKey, P256.Signing.PublicKey)
         do throws(KeyError) {
-            (found, publicKey) = try find(selector)
+            (found, publicKey) = try find(selector, afterLogin: known == nil)
         } catch {
             // A failed search does not remove a known key.
             if let known { return known }
@@ -126,8 +124,13 @@ final class TokenConnection: Sendable {
         if state.withLock({ $0.isAnchorFailing }) { try attach() }
     }
 
-    private func find(_ selector: KeySelector) throws(KeyError) -> (FoundKey, P256.Signing.PublicKey) {
+    /// - Parameter logsIn: whether to log in again if the token says that no user is logged in. Without a login, it shows no
+    ///   private key, and its earlier answer may have been wrong.
+    private func find(
+        _ selector: KeySelector, afterLogin logsIn: Bool = false
+    ) throws(KeyError) -> (FoundKey, P256.Signing.PublicKey) {
         do throws(KeyError) {
+            if logsIn { try Login.ensure(anchor, info, credentials) }
             let found = try FoundKey.find(selector, on: info, in: anchor)
             try found.checkFitness(in: anchor, allowUnprotected: allowUnprotected)
             return (found, try PublicKeySearch.find(for: found, selector, in: anchor))

@@ -237,8 +237,9 @@ public protocol AuditReader: AuditContent {
     ///   read again.
     func tallies(_ query: AuditQuery) throws(AuditStoreError) -> (tallies: [TallyKey: Int], coverage: SearchCoverage)
 
-    /// The names of the gateways that share their key states in this log, or did so once.
-    func gatewaysOfFleet() throws(AuditStoreError) -> [String]
+    /// Why this log cannot be moved to another store without the logs beside it: the rest of a sentence about it; nil if it
+    /// can.
+    func bond() throws(AuditStoreError) -> String?
 
     /// Faults of the store itself, such as damaged pages or modified bookkeeping, but not of entries.
     func inspect() throws(AuditStoreError) -> [String]
@@ -248,7 +249,7 @@ public protocol AuditReader: AuditContent {
 
 extension AuditReader {
     /// A store without fleets.
-    public func gatewaysOfFleet() -> [String] { [] }
+    public func bond() -> String? { nil }
 }
 
 /// Why a store call failed. The text is a sentence.

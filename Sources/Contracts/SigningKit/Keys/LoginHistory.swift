@@ -62,6 +62,8 @@ public struct LoginRecord: Hashable, Codable, Sendable {
         case unclear
         /// The token reported that it did not check the PIN.
         case unchecked
+        /// The PIN was not sent: the token had a login already, or the module was initialised meanwhile.
+        case notSent = "not-sent"
     }
 
     public var state: State
@@ -88,6 +90,7 @@ public struct LoginRecord: Hashable, Codable, Sendable {
         case .refused: (record.wasAccepted, record.unclearCount) = (false, 0)
         // A token that says so again and again may count the attempts.
         case .unchecked, .unclear: break
+        case .notSent: record.unclearCount = max(0, record.unclearCount - 1)
         }
         return record
     }

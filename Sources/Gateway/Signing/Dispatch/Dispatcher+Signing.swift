@@ -242,6 +242,9 @@ extension Dispatcher {
         if selected.key.handle.isCompromised {
             throw selected.life == nil ? .keyNotInUse(keyID, .compromised) : .noKeyInUse(app: request.app.bundleID)
         }
+        if selected.key.handle.isAnother {
+            throw .key(.unfit("The key is not the one in the register."), keyID: keyID)
+        }
         if let life = selected.life {
             guard life.key(keyID)?.state.signs == true else { throw .noKeyInUse(app: request.app.bundleID) }
             // In a fleet, another key becomes active at the agreed time, also if a request took longer.

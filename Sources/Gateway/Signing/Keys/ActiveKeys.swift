@@ -25,8 +25,8 @@ public struct ActiveKeys {
 }
 
 extension KeyHandle {
-    /// Whether the key can sign and is not compromised under any ID.
-    public var canSign: Bool { state.canSign && !isCompromised }
+    /// Whether the key can sign, is that of the register, and is not compromised under any ID.
+    public var canSign: Bool { state.canSign && !isCompromised && !isAnother }
 
     /// `state` in one word. A compromised key is `refused`: it signs nothing until an administrator changes something.
     public var stateName: String { state.canSign && !canSign ? KeyState.refusedName : state.name }

@@ -25,7 +25,6 @@ extension KeyHandle {
         if let expected = settings.publicKey, expected != Array(key.publicKey.x963Representation) {
             return "The key's public key is not the one in the configured PEM: this is another key."
         }
-        let isPinned = settings.pinned != nil || settings.publicKey != nil
         if !isPinned, let known = audit?.keyStates.fingerprint(of: settings.keyID), known != fingerprint {
             return
                 "The key's fingerprint is \(fingerprint), but the register has \(known): this is another key. If Apple gave "
@@ -37,6 +36,16 @@ extension KeyHandle {
                 + "key."
         }
         return nil
+    }
+
+    /// Refuses an open key that is not the one in the register, which may be read after the key was opened.
+    func compareWithRegister() {
+        guard isAnother else { return }
+        for replica in replicas {
+            if let key = replica.openKey?.key, let difference = difference(of: key) {
+                fail(replica, with: .unfit(difference))
+            }
+        }
     }
 
     func fail(_ replica: KeyReplica, with error: KeyError) {

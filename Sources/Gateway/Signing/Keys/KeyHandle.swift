@@ -82,6 +82,15 @@ public final class KeyHandle: Sendable {
         return audit.keyStates.isCompromised(fingerprint)
     }
 
+    /// Whether the configuration says which key it is.
+    var isPinned: Bool { settings.pinned != nil || settings.publicKey != nil }
+
+    /// Whether the register has another fingerprint for the key ID of the open key, which is not pinned.
+    var isAnother: Bool {
+        guard !isPinned, let audit, let fingerprint else { return false }
+        return audit.keyStates.fingerprint(of: settings.keyID).map { $0 != fingerprint } ?? false
+    }
+
     /// Whether a signature of the key proves anything, see `KeyStates.isTrustworthy`. True without an audit log.
     public var isTrustworthy: Bool {
         guard let audit else { return true }

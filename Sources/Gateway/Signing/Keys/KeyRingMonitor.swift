@@ -64,6 +64,7 @@ public final class KeyRingMonitor: Service {
         while !Task.isCancelled {
             try? await Task.sleep(for: Self.pause)
             if await ring.openMissing() { invalidate() }
+            for handle in ring.handles { handle.compareWithRegister() }
         }
     }
 

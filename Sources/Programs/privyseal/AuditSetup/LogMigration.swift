@@ -30,15 +30,17 @@ struct LogMigration {
         return size
     }
 
-    /// The gateways of a fleet would refuse a log that was moved, and find the fleet's log only in their own database.
+    /// The gateways of a fleet find its log only in the database of their own logs.
     private func refuseFleet() throws {
         let reader = try source.read()
         defer { reader.close() }
-        let gateways = try reader.gatewaysOfFleet()
-        guard gateways.isEmpty else {
+        guard try reader.head() != nil else {
+            throw CommandError("\(source.place) has no entry of \(signer.name): there is nothing to move.")
+        }
+        if let bond = try reader.bond() {
             throw CommandError(
-                "\(signer.name) is the log of a fleet (\(gateways.joined(separator: ", "))), which cannot be moved alone. Stop all "
-                    + "gateways, and move their whole database with PostgreSQL's own tools.")
+                "\(signer.name) \(bond), which cannot be moved alone. Stop all gateways, and move their whole database with "
+                    + "PostgreSQL's own tools.")
         }
     }
 
@@ -52,7 +54,7 @@ struct LogMigration {
         let copied = try store.write { transaction throws(AuditStoreError) in try transaction.head() }
         let head = try head(of: source)
         // An earlier run copied the entry `moved`, too.
-        guard try copied == nil || copied != head || Self.destination(of: source.read()) != nil else {
+        guard try copied == nil || copied != head || destination() != nil else {
             throw CommandError(
                 "\(target.place) holds the same entries already: it is the database of the log, or a copy of it. Give an "
                     + "empty database as the new one.")
@@ -72,13 +74,19 @@ struct LogMigration {
 
     /// Appends the entry `moved` to the source, unless it ends with one. From then on, gateways refuse the source.
     private func recordMove() async throws {
-        if let place = try Self.destination(of: source.read()) {
+        if let place = try destination() {
             guard place == target.place else {
                 throw CommandError("\(source.place) was moved to \(place) before. Move the log from there.")
             }
             return
         }
         try await record(.moved(to: target.place, actor: Client.operator.name), in: source)
+    }
+
+    private func destination() throws -> String? {
+        let reader = try source.read()
+        defer { reader.close() }
+        return try Self.destination(of: reader)
     }
 
     /// Where the log was moved to; nil if its last entry is another one.

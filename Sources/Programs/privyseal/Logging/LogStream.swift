@@ -49,14 +49,14 @@ final class LogStream: Sendable {
         if isFirst { signal.signal() }
     }
 
-    /// Returns when all earlier lines are written, or after this time: nobody may read the pipe any more.
+    /// Returns when all earlier lines are written, or after this time: the pipe may have no reader.
     func flush(atMost limit: Duration) {
         let done = Semaphore()
         let isWriting = SystemThread.start("privyseal-flush") { [self] in
             flush()
             done.signal()
         }
-        if isWriting { done.wait(atMost: limit) }
+        if isWriting { done.wait(atMost: limit) } else { flush() }
     }
 
     /// Returns when all earlier lines are written.

@@ -18,7 +18,7 @@ struct DrillTiming: Sendable {
         DrillTiming(title: "Detection", meaning: "from the failure to its first sign", value: \.detection),
         DrillTiming(
             title: "Change-over", meaning: "from the order to the first answer of the new key", value: \.changeOver,
-            limit: 1000, limitInFleet: 3000),
+            limit: 1000, limitInFleet: 4000),
         DrillTiming(title: "Stop", meaning: "from the order until the key was stopped", value: \.stop, limit: 1000),
         DrillTiming(title: "Recovery", meaning: "from the failure to the first answer after it", value: \.recovery),
         DrillTiming(

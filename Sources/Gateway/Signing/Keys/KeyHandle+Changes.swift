@@ -43,6 +43,7 @@ extension KeyHandle {
         guard isAnother else { return }
         for replica in replicas {
             if let key = replica.openKey?.key, let difference = difference(of: key) {
+                replica.dropKey()
                 fail(replica, with: .unfit(difference))
             }
         }

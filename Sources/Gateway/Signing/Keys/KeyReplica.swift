@@ -143,6 +143,9 @@ public final class KeyReplica: Sendable {
         }
     }
 
+    /// The open key is not used any more.
+    func dropKey() { status.withLock { ($0.openKey, $0.lastProof, $0.hasProof) = (nil, nil, false) } }
+
     func note(tokenSerial: String?) { status.withLock { $0.tokenSerial = tokenSerial } }
 
     func note(_ health: KeyBackendHealth) {

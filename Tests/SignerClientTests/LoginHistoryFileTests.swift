@@ -61,9 +61,19 @@ final class LoginHistoryFileTests {
         #expect(try history.record(of: own)?.attemptedAt == time)
         let elsewhere = try #require(try LoginHistoryFile(directory: directory).record(of: own))
         #expect(elsewhere.attemptedAt == nil)
-        // Made-up tokens displace the time, and no order before that permits an attempt.
-        for number in 0..<4096 { try history.note(.begun, of: LoginAttempt(token: "\(number)", secret: "s")) }
-        #expect(try #require(try history.record(of: own)?.attemptedAt) > time)
+    }
+
+    @Test("If the time of an attempt is forgotten, no order before that permits another one")
+    func forgottenAttemptTime() throws {
+        let history = LoginHistoryFile(directory: directory + "/none", makesDirectory: false)
+        try history.note(.begun, of: Self.attempt)
+        let time = try #require(try history.record(of: Self.attempt)?.attemptedAt)
+        for number in 0..<4096 {
+            var madeUp = LoginAttempt(token: "\(number)", secret: "s")
+            madeUp.signer = "other"
+            try history.note(.begun, of: madeUp)
+        }
+        #expect(try #require(try history.record(of: Self.attempt)?.attemptedAt) > time)
     }
 
     @Test("The file holds at most 256 entries of a signer, and other users cannot read it")

@@ -8,6 +8,7 @@ import os
 import random
 import re
 import shutil
+import signal
 import subprocess
 import threading
 import time
@@ -729,8 +730,8 @@ def test_state_and_log_agree_after_a_kill_during_an_activation(service):
     begun = time.monotonic()
     service.activate(NEW, OLD)
     whole, active = time.monotonic() - begun, NEW
-    # Random times up to twice the duration of an activation, because the kill must not depend on an event. The first kill
-    # comes at once.
+    # Random times up to twice the duration of an activation, because the kill must not depend on an event. The first gateway
+    # stands still, so that its kill comes before the activation.
     pauses = [0, *(2 * whole * (number + chance.random()) / count for number in range(1, count))]
     for pause in pauses:
         new = NEW if active != NEW else OLD
@@ -741,6 +742,8 @@ def test_state_and_log_agree_after_a_kill_during_an_activation(service):
                 with contextlib.suppress(OSError, http.client.HTTPException):
                     ask("POST", f"/v1/keys/{new}/activate", {"reason": "a kill", "retiring": active, "overlap": 3600})
 
+            if pause == 0:
+                service.process.send_signal(signal.SIGSTOP)
             thread = threading.Thread(target=activate)
             thread.start()
             time.sleep(pause)

@@ -55,7 +55,7 @@ final class PostgreSQLAuditReader: AuditReader, SearchableLog {
 
     func inspect() throws(AuditStoreError) -> [String] { try current().faults() }
 
-    func bond() throws(AuditStoreError) -> String? {
+    func obstacleToMoving() throws(AuditStoreError) -> String? {
         let database = try current()
         func names(_ sql: String) throws(AuditStoreError) -> String? {
             let names = try database.all(sql, .integer(database.log)) { $0.text(0) }

@@ -91,10 +91,9 @@ private struct ObjectContainer<Key: CodingKey>: KeyedDecodingContainerProtocol {
 
     init(object: JSONObject) {
         self.object = object
-        let members = object.members
-        self.members =
-            members.count <= Self.fewMembers
-            ? nil : Dictionary(members.map { (Array($0.name.utf8), $0.value) }) { first, _ in first }
+        members =
+            object.hasMore(than: Self.fewMembers)
+            ? Dictionary(object.members.map { (Array($0.name.utf8), $0.value) }) { first, _ in first } : nil
     }
 
     private func member(_ key: Key) throws -> JSONValue {

@@ -115,6 +115,14 @@ public struct JSONObject: Sendable {
         return nil
     }
 
+    func hasMore(than count: Int) -> Bool {
+        var seen = 0
+        return firstMember { _ in
+            seen += 1
+            return seen > count
+        } != nil
+    }
+
     public var names: [String] { members.map(\.name) }
 
     /// Names and values, in the order of the text.

@@ -237,9 +237,8 @@ public protocol AuditReader: AuditContent {
     ///   read again.
     func tallies(_ query: AuditQuery) throws(AuditStoreError) -> (tallies: [TallyKey: Int], coverage: SearchCoverage)
 
-    /// Why this log cannot be moved to another store without the logs beside it: the rest of a sentence about it; nil if it
-    /// can.
-    func bond() throws(AuditStoreError) -> String?
+    /// Why this log cannot be moved to another store alone: the rest of a sentence about it. Nil if it can.
+    func obstacleToMoving() throws(AuditStoreError) -> String?
 
     /// Faults of the store itself, such as damaged pages or modified bookkeeping, but not of entries.
     func inspect() throws(AuditStoreError) -> [String]
@@ -249,7 +248,7 @@ public protocol AuditReader: AuditContent {
 
 extension AuditReader {
     /// A store without fleets.
-    public func bond() -> String? { nil }
+    public func obstacleToMoving() -> String? { nil }
 }
 
 /// Why a store call failed. The text is a sentence.

@@ -37,9 +37,9 @@ struct LogMigration {
         guard try reader.head() != nil else {
             throw CommandError("\(source.place) has no entry of \(signer.name): there is nothing to move.")
         }
-        if let bond = try reader.bond() {
+        if let obstacle = try reader.obstacleToMoving() {
             throw CommandError(
-                "\(signer.name) \(bond), which cannot be moved alone. Stop all gateways, and move their whole database with "
+                "\(signer.name) \(obstacle), which cannot be moved alone. Stop all gateways, and move their whole database with "
                     + "PostgreSQL's own tools.")
         }
     }
